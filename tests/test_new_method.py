@@ -76,10 +76,10 @@ def method(tmp_path, monkeypatch):
     """A module in the methods folder and its entry in methods.toml, nothing else."""
     (tmp_path / "mean_difference.py").write_text(MODULE)
     monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(tmp_path)])
-    listed = dict(declared.entries())
+    listed = dict(declared.method_entries())
     first = {key: listed.pop(key) for key in ("auc-rls", "rls")}
     for module in (declared, engine):
-        monkeypatch.setattr(module, "entries", lambda: {**first, KEY: ENTRY, **listed})
+        monkeypatch.setattr(module, "method_entries", lambda: {**first, KEY: ENTRY, **listed})
     yield METHODS[KEY]
     monkeypatch.undo()
     del sys.modules[f"{methods.__name__}.mean_difference"]

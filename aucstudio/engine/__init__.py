@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from aucstudio.engine.declared import entries
+from aucstudio.engine.declared import method_entries
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
 
 if TYPE_CHECKING:
@@ -58,20 +58,20 @@ class _Declared(Mapping[str, "type[AUCClassifier]"]):
     """Every method by its id, as declared; a class is loaded when it is looked up."""
 
     def __getitem__(self, key: str) -> type[AUCClassifier]:
-        module = importlib.import_module(f"{__name__}.methods.{entries()[key]['module']}")
+        module = importlib.import_module(f"{__name__}.methods.{method_entries()[key]['module']}")
         for name, found in vars(module).items():
             if name.lower() == key.replace("-", ""):
                 return cast("type[AUCClassifier]", found)
         raise AttributeError(f"{module.__name__} declares no method with the key {key!r}")
 
     def __contains__(self, key: object) -> bool:
-        return key in entries()
+        return key in method_entries()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(entries())
+        return iter(method_entries())
 
     def __len__(self) -> int:
-        return len(entries())
+        return len(method_entries())
 
 
 class _Methods(_Declared):

@@ -139,7 +139,7 @@ def standardised(scores: Array, centre: float, scale: float) -> Array:
     return np.clip(u, -_FURTHEST, _FURTHEST)
 
 
-def restore(
+def restore_calibration(
     kind: str, form: str, settings: Mapping[str, float], arrays: Mapping[str, Array]
 ) -> Calibration:
     """Make a map of what :meth:`Calibration.settings` and :meth:`Calibration.arrays` gave.
@@ -181,7 +181,7 @@ _LEAST_SLOPE = 1e-6
 _MOST_STEPS = 200
 
 
-def learn(kind: str, positive: NDArray[np.bool_], scores: Array) -> Calibration:
+def calibrate(kind: str, positive: NDArray[np.bool_], scores: Array) -> Calibration:
     """Fit an increasing map from scores to probabilities.
 
     Parameters

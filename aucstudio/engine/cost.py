@@ -1,4 +1,4 @@
-"""Estimate memory and time of a fit from operation counts and the speed of this machine.
+"""Memory and time of a fit, from operation counts and the speed of this machine.
 
 Counts of work are those of one thread; they leave out what is unknown before the fit, such as how
 hard the classes are to separate: a typical number of steps is assumed.
@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
-from aucstudio.engine.params import InvalidSetting, declarations
+from aucstudio.engine.params import InvalidSetting
 from aucstudio.notices import text
 
 NUMBER = 8
@@ -45,6 +43,7 @@ NEIGHBOURS: Advice = (
 )
 FEWER_FEATURES: Advice = ("method", "use fewer features or a stochastic method")
 FEWER_LANDMARKS: Advice = ("n_landmarks", "use fewer landmarks or a sample of the rows")
+FEWER_KNOTS: Advice = ("n_knots", "use fewer knots or a sample of the rows")
 FEW_CELLS = 4_000_000
 """Features that take less room than so many numbers need no saving."""
 
@@ -217,40 +216,9 @@ def newton_bytes(rows: int, features: int, size: int) -> float:
     return 2.0 * size * sample * features + 120.0 * rows
 
 
-def fewer_features(name: str, cells: float, size: int) -> Advice:
-    """Advise to lower a number of features, or their precision where that is possible."""
-    words = f"lower {name}"
-    if size > 4 and cells > FEW_CELLS:
-        words = f"set tol to 1e-6, which float32 allows, or {words}"
-    return name, words
-
-
-_NAMES = {**globals(), "__builtins__": {}, "min": min, "max": max, "log2": math.log2}
-"""What formulas may name: this module's own names, no functions of Python's beside these."""
-
-
-def declared_cost(key: str, settings: Mapping[str, Any]) -> Cost | None:
-    """Estimate a fit by the formulas of ``costs.toml``; None for a method without any.
-
-    Parameters
-    ----------
-    key : str
-        The method's id.
-    settings : mapping
-        By name, with the sizes ``m``, ``n`` and ``d`` and whether the method is ``linear``.
-    """
-    entries = declarations("costs.toml").get(key)
-    if isinstance(entries, str):
-        entries = declarations("costs.toml")[entries]
-    known = {"key": key, "N": settings["m"] + settings["n"], **settings}
-    for entry in entries or ():
-        if eval(entry.get("when", "1"), _NAMES, known):
-            for name, formula in entry.get("let", {}).items():
-                known[name] = eval(formula, _NAMES, known)
-            memory, work = (eval(entry[name], _NAMES, known) for name in ("memory", "work"))
-            advice = eval(entry.get("advice", "SAMPLE"), _NAMES, known)
-            return cost_of(known["N"], float(memory), work, advice)
-    return None
+def kernel_newton(rows: int, features: int) -> Work:
+    """Count what Newton's method takes on a kernel matrix, and the matrix itself."""
+    return kernel_matrix(rows, features) + Work(numbers=28 * rows**2 + 3000 * rows, steps=300)
 
 
 def largest_memory(memory: float) -> float:

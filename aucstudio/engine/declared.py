@@ -12,7 +12,7 @@ import re
 import textwrap
 from typing import Any, ClassVar
 
-from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of, declared_cost
+from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
 from aucstudio.engine.params import Param, declarations, declared_params
 
 FAMILIES = {
@@ -44,7 +44,7 @@ _SECTION = re.compile(r"^([A-Z][a-z ]+)\n-+\n", re.MULTILINE)
 _SENTENCES = {"References": "source", "Use when": "use_when"}
 
 
-def entries() -> dict[str, dict[str, Any]]:
+def method_entries() -> dict[str, dict[str, Any]]:
     """Return what ``methods.toml`` has of every method, by id, in the order of a list."""
     return declarations("methods.toml")
 
@@ -146,14 +146,14 @@ class Declared:
         if not isinstance(text, str):
             return
         cls.__doc__ = MethodText(text)  # type: ignore[assignment]
-        for key in entries():
+        for key in method_entries():
             if key.replace("-", "") == cls.__name__.lower():
                 cls._declare(key, text)
 
     @classmethod
     def _declare(cls, key: str, text: str) -> None:
         cls.key = key
-        for name, fact in entries()[key].items():
+        for name, fact in method_entries()[key].items():
             if name != "module":
                 setattr(cls, name, fact)
         cls.summary = text.partition("\n")[0].strip()
@@ -219,20 +219,15 @@ class Declared:
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit here, at the present settings.
 
-        Features are taken to lie about 0, as standardised ones do. A method without formulas in
-        ``costs.toml`` is taken to copy the table.
+        Features are taken to lie about 0, as standardised ones do. A method that does not
+        override this is taken to copy the table. Its numbers of steps, sweeps and cuts are typical
+        ones, measured by ``tests/benchmarks/cost.py``.
 
         Parameters
         ----------
         positives, negatives, features : int
             Size of the table to train on.
         """
-        settings = {name: getattr(self, name) for name in declared_params(type(self))}
-        linear = settings.get("kernel", "linear") == "linear"
-        sizes = {"m": positives, "n": negatives, "d": features, "linear": linear}
-        found = declared_cost(self.key, settings | sizes)
-        if found is not None:
-            return found
         rows = positives + negatives
         copied = cost_of(rows, float(NUMBER * rows * features), Work())
         return dataclasses.replace(copied, seconds=None)

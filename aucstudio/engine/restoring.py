@@ -61,7 +61,7 @@ LARGEST = 1e150
 _MOST_DEPTH = 10_000
 
 
-def check_layout(
+def _check_layout(
     kind: str, settings: Mapping[str, Any], found: Sizes, n_features: int | None
 ) -> None:
     """Check the types and shapes of a scorer's arrays, which need not be in memory.
@@ -104,7 +104,7 @@ def check_layout(
     for inner_kind, inner_settings, inner_arrays in _inside(kind, settings, found):
         # A scorer behind a view has the columns that the view shows.
         width = own["columns"][1][0] if known is ViewedScorer else n_features
-        check_layout(inner_kind, inner_settings, inner_arrays, width)
+        _check_layout(inner_kind, inner_settings, inner_arrays, width)
 
 
 def _inside(
@@ -147,7 +147,7 @@ def restore(
         each other or the features, or their numbers make no scorer.
     """
     sizes = {name: (array.dtype, array.shape) for name, array in arrays.items()}
-    check_layout(kind, settings, sizes, n_features)
+    _check_layout(kind, settings, sizes, n_features)
     (own, _), (constants, _) = divided(arrays), divided(settings)
     for name, array in own.items():
         _require_numbers(kind, name, array)

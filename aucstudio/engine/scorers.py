@@ -266,7 +266,7 @@ def _walk(
             scores[i] += value[node]
 
 
-def joined(
+def joined_trees(
     trees: Sequence[EnsembleScorer], base: float, factors: Sequence[float] | None = None
 ) -> EnsembleScorer:
     """Make one ensemble of several, at least one; their own ``base`` is dropped.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QInputDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from aucstudio.gui.common import printing, prompts
 from aucstudio.gui.desk.actions import Actions
@@ -133,10 +133,8 @@ class Exports(QObject):
         chosen, none = self._chosen(), "(no subgroups)"
         columns = [name for name, _role in chosen.record.experiment.data.roles]
         title, question = "Save model card", "Results by subgroups of the column:"
-        answer, accepted = QInputDialog.getItem(
-            self._window, title, question, [none, *columns], editable=False
-        )
-        if not accepted:
+        answer = prompts.ask_item(self._window, title, question, [none, *columns])
+        if answer is None:
             return
         by = [] if answer == none else [answer]
         look, record, band = chosen.look, chosen.record, self._session.plan.band

@@ -200,8 +200,10 @@ class MainWindow(StudyWindow):
     def restore_layout(self) -> None:
         """Restore the arrangement of pages and columns from the plan."""
         layout = self.session.plan.layout
+        sides = self.workplace.sides
         for side in _SIDES:
-            self.workplace.sides.show_side(side, layout.get(side) is not False)
+            if sides.is_shown(side) != (shown := layout.get(side) is not False):
+                sides.show_side(side, shown)
         self.deck.restore(layout)
 
     def apply_style(self) -> None:

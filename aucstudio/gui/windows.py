@@ -19,7 +19,7 @@ from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.panels.status import MessageBar
 from aucstudio.gui.state.preferences import WindowPlace, preferences
 from aucstudio.gui.state.session import Session
-from aucstudio.gui.state.study import Study
+from aucstudio.gui.state.study import StudyState
 from aucstudio.notices import text
 from aucstudio.project.work.processes import the_processes
 from aucstudio.project.work.submit import Place
@@ -199,7 +199,7 @@ def describe_work(sessions: Sequence[Session]) -> str:
     return " ".join([*sentences, text("work_kept", models="finished" if searches else None)])
 
 
-def _study_words(study: Study) -> str:
+def _study_words(study: StudyState) -> str:
     running = [live.look.name for live in study.runner.running]
     return text(
         "work_of_study",

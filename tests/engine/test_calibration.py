@@ -13,12 +13,12 @@ from aucstudio.engine.calibration import (
     KINDS,
     TILT,
     brier_score,
+    calibrate,
     calibration_error,
     decompose,
-    learn,
     log_score,
     reliability,
-    restore,
+    restore_calibration,
 )
 from aucstudio.engine.roc import auc
 
@@ -39,7 +39,9 @@ def test_isotonic_matches_scikit_learn_within_the_tilt():
     low, high = smoothed(positive)
     oracle = IsotonicRegression(y_min=low, y_max=high, out_of_bounds="clip").fit(scores, positive)
     new = np.linspace(-8, 9, 2001)
-    assert learn("isotonic", positive, scores)(new) == pytest.approx(oracle.predict(new), abs=TILT)
+    assert calibrate("isotonic", positive, scores)(new) == pytest.approx(
+        oracle.predict(new), abs=TILT
+    )
 
 
 def test_platt_matches_scikit_learn():
@@ -48,7 +50,7 @@ def test_platt_matches_scikit_learn():
     svm = LinearSVC().fit(X, positive)
     oracle = CalibratedClassifierCV(FrozenEstimator(svm), method="sigmoid").fit(X, positive)
     held_out = svm.decision_function(X)
-    ours = learn("platt", positive, held_out)(held_out)
+    ours = calibrate("platt", positive, held_out)(held_out)
     assert ours == pytest.approx(oracle.predict_proba(X)[:, 1], abs=2e-4)
 
 
@@ -68,12 +70,12 @@ def test_platt_and_beta_minimise_log_loss_on_platts_targets():
     scores = np.where(scores > 1, 3 * scores - 2, scores)  # two slopes
     platt = weighted_logistic(scores[:, None], positive)
     q = platt.predict_proba(scores[:, None])[:, 1]
-    assert learn("platt", positive, scores)(scores) == pytest.approx(q, abs=2 * TILT)
+    assert calibrate("platt", positive, scores)(scores) == pytest.approx(q, abs=2 * TILT)
     features = np.stack([np.log(q), -np.log1p(-q)], axis=1)
     beta = weighted_logistic(features, positive)
     assert beta.coef_.min() > 0
     expected = beta.predict_proba(features)[:, 1]
-    assert learn("beta", positive, scores)(scores) == pytest.approx(expected, abs=5e-6)
+    assert calibrate("beta", positive, scores)(scores) == pytest.approx(expected, abs=5e-6)
 
 
 def cases():
@@ -101,7 +103,7 @@ def cases():
 @pytest.mark.parametrize("case", cases())
 def test_calibration_preserves_the_ranking(kind, case):
     positive, scores = cases()[case]
-    made = learn(kind, positive, scores)
+    made = calibrate(kind, positive, scores)
     found = made(scores)
     assert np.isfinite(found).all()
     assert (found > 0).all()
@@ -114,7 +116,7 @@ def test_calibration_preserves_the_ranking(kind, case):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_scores_outside_the_fitted_range_keep_their_order(kind):
-    made = learn(kind, *drawn())
+    made = calibrate(kind, *drawn())
     outside = np.concatenate([-np.logspace(5, 1, 30), np.logspace(1, 5, 30)])
     assert (np.diff(made(outside)) > 0).all()
 
@@ -124,15 +126,15 @@ def test_calibration_recovers_probabilities_of_a_logistic_model(kind):
     rng = np.random.default_rng(5)
     scores = rng.normal(size=20_000)
     truth = 1 / (1 + np.exp(1 - 2 * scores))
-    found = learn(kind, rng.random(20_000) < truth, scores)(scores)
+    found = calibrate(kind, rng.random(20_000) < truth, scores)(scores)
     assert np.mean(np.abs(found - truth)) < 0.02
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_calibration_map_is_restored_from_its_arrays(kind):
     positive, scores = drawn()
-    made = learn(kind, positive, scores)
-    again = restore(made.kind, made.form, made.settings(), made.arrays())
+    made = calibrate(kind, positive, scores)
+    again = restore_calibration(made.kind, made.form, made.settings(), made.arrays())
     assert np.array_equal(again(scores), made(scores))
 
 
@@ -150,11 +152,11 @@ def test_calibration_map_is_restored_from_its_arrays(kind):
     ],
 )
 def test_invalid_calibration_parameters_are_refused(spoil):
-    made = learn("isotonic", *drawn())
+    made = calibrate("isotonic", *drawn())
     given = {**made.settings(), **made.arrays(), **spoil}
     arrays = {name: given.pop(name) for name in made.arrays()}
     with pytest.raises(ValueError, match="calibration"):
-        restore("isotonic", "steps", given, arrays)
+        restore_calibration("isotonic", "steps", given, arrays)
 
 
 @pytest.mark.parametrize(
@@ -169,14 +171,14 @@ def test_invalid_calibration_parameters_are_refused(spoil):
 def test_invalid_calibration_data_are_refused(positive, scores, words):
     for kind in KINDS:
         with pytest.raises(ValueError, match=words):
-            learn(kind, np.array(positive, bool), np.array(scores))
+            calibrate(kind, np.array(positive, bool), np.array(scores))
     with pytest.raises(ValueError, match="isotonic, platt, beta"):
-        learn("magic", np.array([True, False]), np.zeros(2))
+        calibrate("magic", np.array([True, False]), np.zeros(2))
 
 
 def test_brier_and_log_score_match_scikit_learn():
     positive, scores = drawn()
-    p = learn("platt", positive, scores)(scores)
+    p = calibrate("platt", positive, scores)(scores)
     assert brier_score(positive, p) == pytest.approx(brier_score_loss(positive, p))
     assert log_score(positive, p) == pytest.approx(log_loss(positive, p))
 
@@ -184,7 +186,7 @@ def test_brier_and_log_score_match_scikit_learn():
 @pytest.mark.parametrize("score", [brier_score, log_score])
 def test_score_decomposition_is_exact_and_non_negative(score):
     positive, scores = drawn()
-    p = learn("platt", positive, scores)(scores)
+    p = calibrate("platt", positive, scores)(scores)
     good, bad = decompose(score, positive, p), decompose(score, positive, p**3)
     for found in (good, bad):
         parts = found.miscalibration - found.discrimination + found.uncertainty
@@ -193,13 +195,13 @@ def test_score_decomposition_is_exact_and_non_negative(score):
     # An increasing map changes the miscalibration only.
     assert bad.discrimination == pytest.approx(good.discrimination)
     assert bad.miscalibration > 2 * good.miscalibration
-    own = learn("isotonic", positive, scores)(scores)
+    own = calibrate("isotonic", positive, scores)(scores)
     assert decompose(brier_score, positive, own).miscalibration < 1e-4
 
 
 def test_bins_have_equal_counts_and_shares_of_scikit_learn():
     positive, scores = drawn(1000)
-    p = learn("platt", positive, scores)(scores)
+    p = calibrate("platt", positive, scores)(scores)
     found = reliability(positive, p)
     assert found.rows.tolist() == [100] * 10
     shares, means = calibration_curve(positive, p, n_bins=10, strategy="quantile")

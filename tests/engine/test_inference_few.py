@@ -9,7 +9,7 @@ from scipy import stats
 from aucstudio.engine import inference, roc
 from aucstudio.engine.inference.drawn_curves import (
     Descending,
-    Drawn,
+    DrawnSpacings,
     Spacings,
     _areas,
     deciding,
@@ -44,7 +44,9 @@ def test_drawn_areas_match_staircases_through_spacings(band, levels):
     places = np.arange(15)[None], np.arange(10)[None]
     ends = [np.stack([of, of + 1]) for of in (curve.fp, curve.tp)]
     found = _areas(
-        Drawn(along, places[0][0] + 1, ends[0]), Drawn(up, places[1][0] + 1, ends[1]), *band
+        DrawnSpacings(along, places[0][0] + 1, ends[0]),
+        DrawnSpacings(up, places[1][0] + 1, ends[1]),
+        *band,
     )
     for draw in range(6):
         x, height = (np.append(0, np.cumsum(of[draw])) / of[draw].sum() for of in (along, up))

@@ -38,34 +38,6 @@ def vertices(y, score):
     return points
 
 
-# --- coverage in words
-
-
-@pytest.mark.parametrize(
-    ("n", "band", "sentence"),
-    [
-        (3000, (0, 0.001), "FPR ≤ 0.001 covers 3 negatives"),
-        (250, (0.02, 0.2), "FPR 0.02 … 0.2 covers 45 negatives"),
-        (100, (0.07, 0.29), "FPR 0.07 … 0.29 covers 22 negatives"),
-        (100, (0, 0.01), "FPR ≤ 0.01 covers 1 negative"),
-        (400, (0, 0.001), "FPR ≤ 0.001 covers part of one negative"),
-        (10, (0.05, 0.12), "FPR 0.05 … 0.12 covers less than one negative"),
-        (1000, (0, 0.000001), "FPR ≤ 1e-06 covers part of one negative"),
-        (999, (0, 0.001), "FPR ≤ 0.001 covers 1 negative"),
-        (996, (0, 0.001), "FPR ≤ 0.001 covers 1 negative"),
-        (990, (0, 0.001), "FPR ≤ 0.001 covers part of one negative"),
-        (3450, (0, 0.001), "FPR ≤ 0.001 covers 4 negatives"),
-        (100, (0, 1 / 3), "FPR ≤ 0.333333 covers 34 negatives"),
-        (123456, (0.5, 1), "FPR ≥ 0.5 covers 61,728 negatives"),
-        (1000, (0, 1), "FPR ≤ 1 covers 1,000 negatives"),
-    ],
-)
-def test_coverage_of_an_fpr_range_in_words(n, band, sentence):
-    area = roc.partial_auc(np.arange(n + 1) < 1, np.zeros(n + 1), *band)
-    assert area.coverage() == sentence
-    assert area.of_negatives == n
-
-
 # --- H, AUCH, KS, Gini, EER
 
 

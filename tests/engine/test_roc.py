@@ -265,6 +265,11 @@ def test_mcclish_below_the_diagonal_is_kept():
         (1, 0.2, 0.3, 1),
         (10**6, 0.1 + 0.2, 0.7, 4 * 10**5),
         (3, 0.5, 0.5 + 1e-15, 1),
+        (3450, 0, 0.001, 4),
+        (999, 0, 0.001, 1),
+        (990, 0, 0.001, 1),
+        (123456, 0.5, 1, 61_728),
+        (250, 0.02, 0.2, 45),
     ],
 )
 def test_number_of_negatives_in_the_range(n, alpha, beta, expected):

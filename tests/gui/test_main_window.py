@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
     QDialogButtonBox,
-    QInputDialog,
     QPushButton,
     QTabBar,
     QWidget,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.gui.app import create_window
+from aucstudio.gui.common import prompts
 from aucstudio.gui.common.widgets import unbroken
 from aucstudio.gui.desk.actions import PAGES, VIEWS
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
@@ -277,7 +277,7 @@ def test_report_card_and_command_of_a_run_are_saved(
     assert "AUC-SVM" in page
     assert "data:image/svg+xml" in page
     answers.save_path = str(tmp_path / "card.md")
-    monkeypatch.setattr(QInputDialog, "getItem", lambda *_, **__: ("town", True))
+    monkeypatch.setattr(prompts, "ask_item", lambda *_: "town")
     window.findChild(QAction, "action_model_card").trigger()
     qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in messages, timeout=PATIENCE)
     card = (tmp_path / "card.md").read_text(encoding="utf-8")

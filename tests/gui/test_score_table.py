@@ -21,7 +21,7 @@ from aucstudio.gui.dialogs.scoring import ScoreTableDialog
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import Cancelled
 from aucstudio.project.results.thresholds import Target
-from aucstudio.project.runs.final_model import validated_model
+from aucstudio.project.runs.final_model import calibrated, validated_model
 from aucstudio.project.runs.scoring import read_to_score, scores_of
 from aucstudio.project.store.model_file import load_model, save_model
 from tests.conftest import write_table
@@ -318,7 +318,8 @@ def test_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answer
     dialog = dialog_of()
     dialog.form.from_file.click()  # and no file is chosen
     assert dialog.form.choice.is_of_run
-    other = make_record(dialog._session.table, "logistic").splits[0].model
+    record = make_record(dialog._session.table, "logistic")
+    other = calibrated(record.splits[0].model, record, "platt", 0)
     save_model(other, tmp_path / "other.aucmodel")
     for dropped in (tmp_path / "other.aucmodel", path):
         data = QMimeData()
@@ -335,7 +336,11 @@ def test_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answer
     assert dialog._scored.model.method == "logistic"
     answers.save_path = str(tmp_path / "other.aucmodel.csv")
     press(dialog, dialog.save)
-    scores = [float(row[1]) for row in read_rows(tmp_path / "other.aucmodel.csv")[1:]]
+    rows = read_rows(tmp_path / "other.aucmodel.csv")[1:]
+    assert not dialog.report.rows.isColumnHidden(5)
+    first = [float(row.cells[5]) for row in dialog.report.rows.sheet.rows]
+    np.testing.assert_allclose(first, [float(row[-1]) for row in rows[:5]], atol=6e-4)
+    scores = [float(row[1]) for row in rows]
     expected = load_model(tmp_path / "other.aucmodel")
     np.testing.assert_array_equal(scores, scores_of(expected, read_to_score(expected, path)))
     dialog.form.choice.kinds.button(0).click()

@@ -6,7 +6,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from aucstudio.gui.desk.side_columns import NARROW, Sides
-from tests.gui.conftest import make_record, put
+from tests.gui.conftest import make_record, put, save_as
 
 # Each test creates its own window.
 pytestmark = pytest.mark.slow
@@ -118,6 +118,14 @@ def test_a_hidden_column_stays_hidden_at_another_width(opened, resize):
     assert opened.workplace.runs_panel.isVisible()
     resize(SLIM)
     assert opened.workplace.sides.left.isTabVisible(1)
+
+
+def test_reopened_study_keeps_the_set_up_in_front(opened, resize, tmp_path):
+    resize(SLIM)
+    put(opened.session, make_record(opened.session.table))
+    save_as(opened.session, tmp_path / "study.aucproj")
+    opened.open_now(tmp_path / "study.aucproj")
+    assert opened.workplace.sides.left.currentWidget() is opened.workplace.sides.setup
 
 
 def test_picture_takes_most_of_a_narrow_window(opened, resize, qtbot):

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import QMargins, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QDialogButtonBox, QFileDialog, QPushButton
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton, QWidget
 
 from aucstudio.gui.app import make_application
 from aucstudio.gui.common import prompts
@@ -13,6 +13,7 @@ from aucstudio.gui.dialogs.preferences import PreferencesDialog
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.state.preferences import FigureRules, preferences
+from tests.gui.file_dialogs import Typist
 
 
 @pytest.fixture
@@ -124,31 +125,25 @@ def test_damaged_preferences_are_reported_at_startup(start):
     assert "damaged" in window.statusBar().currentMessage()
 
 
-def test_file_dialogs_start_in_the_last_folder(qapp, tmp_path, monkeypatch):
+def test_file_dialogs_start_in_the_last_folder(qtbot, tmp_path, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("AUCSTUDIO_HOME", str(tmp_path / "home"))
-    asked, hides = [], []
-
-    def answer(_parent, _title, folder, filters, *_chosen, **options):
-        asked.append(folder)
-        hides.append(options.get("options") == QFileDialog.Option.HideNameFilterDetails)
-        ending = "aucmodel" if filters == prompts.MODELS else "csv"
-        return str(tmp_path / f"study.{ending}"), ""
-
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", answer)
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", answer)
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    (folder / "study.csv").write_text("a")
+    desk = QWidget()
+    qtbot.addWidget(desk)
+    answers = (folder / "study.csv", ""), ("", ""), (folder / "study.aucmodel", ""), ("", "")
+    typist = Typist(desk, *answers)
     for _ in range(2):
-        prompts.ask_open_path(None, "Open a table", prompts.TABLES)
-    prompts.ask_save_path(None, "Save", "model.aucmodel", prompts.MODELS)
-    prompts.ask_save_path(None, "Save", "model.aucmodel", prompts.MODELS)
-    model = str(tmp_path / "model.aucmodel")
-    assert asked == ["", str(tmp_path), model, model]
-    assert hides == [
-        True,
-        True,
-        False,
-        False,
-    ]  # the list of all table extensions is wider than a screen
+        prompts.ask_open_path(desk, "Open a table", prompts.TABLES)
+    for _ in range(2):
+        prompts.ask_save_path(desk, "Save", "model.aucmodel", prompts.MODELS)
+    model = str(folder / "model.aucmodel")
+    assert [path for path, _kind in typist.asked] == [str(tmp_path), str(folder), model, model]
+    # The list of all extensions of tables is wider than a screen.
+    assert typist.asked[0][1] == prompts.TABLES.split(" (")[0]
 
 
 def test_roc_page_keeps_its_curve_axes_and_layers(session, qtbot):

@@ -13,7 +13,7 @@ from aucstudio.cli import main
 from aucstudio.engine import METHODS
 from aucstudio.engine.crossfit.fitting import CrossFit
 from aucstudio.engine.crossfit.folds import best_alone, draw_folds, nested_scores
-from aucstudio.engine.crossfit.members import Member, is_listed, listed, read_list
+from aucstudio.engine.crossfit.members import Member, is_listed, read_list, write_list
 from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.notices import text
@@ -153,7 +153,10 @@ def test_long_list_of_members_is_abbreviated(board):
     record = board.records["auc-ensemble"]
     many = dataclasses.replace(
         record.experiment,
-        params={**record.params, "library": listed([*QUICK, Member.of("svm"), Member.of("rls")])},
+        params={
+            **record.params,
+            "library": write_list([*QUICK, Member.of("svm"), Member.of("rls")]),
+        },
     )
     shown = differing_settings(dataclasses.replace(record, experiment=many))
     assert "Logistic regression, AUC-RLS and 2 more" in shown
@@ -416,7 +419,7 @@ def test_member_lists_round_trip_as_text():
         Member.of("svm-pauc", fpr_range=(0.0, 0.1)),
         Member.of("rankboost"),
     ]
-    assert read_list(listed(members)) == members
+    assert read_list(write_list(members)) == members
     for wrong in ["", "nothing", "logistic D=1", "logistic C=-1", "auc-ensemble", "logistic;"]:
         assert not is_listed(wrong)
         with pytest.raises(InvalidSetting):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aucstudio.cli import main
-from aucstudio.engine.calibration import KINDS, learn
+from aucstudio.engine.calibration import KINDS, calibrate
 from aucstudio.engine.roc import ThresholdRule, auc
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import Cancelled, InputError
@@ -80,7 +80,7 @@ def test_row_is_calibrated_without_its_own_fold(folds):
 def test_brier_score_on_noise_is_not_optimistic(kind):
     rows = noise(400)
     p = probabilities_of(rows, kind)
-    flattering = learn(kind, rows.positive, rows.scores)(rows.scores)
+    flattering = calibrate(kind, rows.positive, rows.scores)(rows.scores)
     share = rows.positive.mean()
     honest = np.mean((p - rows.positive) ** 2)
     assert honest > 0.99 * share * (1 - share)

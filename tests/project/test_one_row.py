@@ -14,7 +14,7 @@ from aucstudio.cli import main
 from aucstudio.engine.ensembles.combined import CombinationScorer, Part
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.monitor import Stopped
-from aucstudio.engine.scorers import KernelScorer, LinearScorer, joined
+from aucstudio.engine.scorers import KernelScorer, LinearScorer, joined_trees
 from aucstudio.notices import notice
 from aucstudio.project.data.preparing.preparation import column_features
 from aucstudio.project.data.text import dates
@@ -173,7 +173,7 @@ def test_sums_of_linear_scores_and_stumps_are_explained_exactly(table, plan):
     trees = execute(plan("rankboost", {"n_rounds": 10}), table).splits[0].model.scorer
     rng = np.random.default_rng(0)
     d = int(trees.feature.max()) + 1
-    twice = joined([trees, trees], 0.5)
+    twice = joined_trees([trees, trees], 0.5)
     shared = dataclasses.replace(trees, roots=np.repeat(trees.roots, 2))  # each tree counts twice
     columns = [np.array([k]) for k in range(d)]
     x, Z = rng.normal(size=d), rng.normal(size=(25, d))

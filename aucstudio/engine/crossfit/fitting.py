@@ -13,7 +13,7 @@ import numpy as np
 
 from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import AUCClassifier
-from aucstudio.engine.crossfit.folds import Folds, class_shares
+from aucstudio.engine.crossfit.folds import Folds, fold_weights
 from aucstudio.engine.crossfit.members import Member, titles
 from aucstudio.engine.ensembles.combined import (
     AS_IT_IS,
@@ -82,7 +82,7 @@ class CrossFit:
             unable = (m for m, one in estimators.items() if not one.takes_weights)
             self.failed = dict.fromkeys(unable, "it takes no row weights")
         self._done, self._total = 0, max(1, len(self.taking_part) * len(folds))
-        self._counted = class_shares(positive, folds, weights)
+        self._counted = fold_weights(positive, folds, weights)
         self.ready: dict[Member, list[Scale]] = {}
         self._reported = 0
 

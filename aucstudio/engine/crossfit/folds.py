@@ -41,7 +41,7 @@ def draw_folds(positive: Mask, groups: NDArray[Any] | None, count: int, seed: in
     return folds if whole else [(everything, everything)]
 
 
-def class_shares(positive: Mask, folds: Folds, each: Array | None = None) -> Array:
+def fold_weights(positive: Mask, folds: Folds, each: Array | None = None) -> Array:
     """Weigh rows so that in every fold the classes count as they do among all rows."""
     own = np.ones(len(positive)) if each is None else each
     weights = np.empty(len(positive))

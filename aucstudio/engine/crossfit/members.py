@@ -71,7 +71,7 @@ def _word(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def listed(members: Iterable[Member]) -> str:
+def write_list(members: Iterable[Member]) -> str:
     """Write a list of members as one text: ``logistic C=0.1; rankboost``."""
     return "; ".join(member.text for member in members)
 

@@ -28,7 +28,7 @@ from aucstudio.engine.scorers import (
     LinearScorer,
     Scorer,
     divided,
-    joined,
+    joined_trees,
 )
 
 INNER, MEMBER = "inner", "member"  # what names of arrays and settings begin with
@@ -377,7 +377,7 @@ def _sum(parts: list[Part]) -> Part:
         return Part(ViewedScorer(_scaled(behind), first.view))
     if isinstance(first, EnsembleScorer):
         base = sum(factor * s.base for factor, s in zip(factors, scorers, strict=True))
-        return Part(joined(scorers, float(base), factors))
+        return Part(joined_trees(scorers, float(base), factors))
     scaled = [_scaled(part) for part in parts]
     if isinstance(first, LinearScorer):
         return Part(LinearScorer(np.sum([s.weights for s in scaled], axis=0)))

@@ -23,13 +23,13 @@ from aucstudio.engine.inference.results import (
     Interval,
     TestResult,
     absent_interval,
-    binomial_interval,
     check_level,
     comparison,
     logit_interval,
     quantile_level,
     silent,
     studentised,
+    unanimous_interval,
     widened,
 )
 from aucstudio.engine.inference.sampling import Components, Sampling, Variance, components_of
@@ -230,7 +230,7 @@ def interval_of(ranking: roc.Ranking, alpha: float, beta: float, level: float) -
         return absent_interval(value, level, few_words(rows.negatives))
     method = "DeLong" if whole else "placements"
     if se == 0 and (whole or len(ranking.curve.corners().fp) == 2):  # all scores are equal
-        return binomial_interval(value, level, method, one.trials(sizes))
+        return unanimous_interval(value, level, method, one.trials(sizes))
     plain = logit_interval(value, se, level, method, variance.degrees)
     few = min(rows.low, rows.high) < PLENTY
     drawn = drawn_areas([ranking], *band, sizes) if few else None

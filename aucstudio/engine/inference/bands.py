@@ -168,7 +168,7 @@ def _turned(fpr: Array, tpr: Array, n: float, m: float) -> tuple[Array, Array]:
 
 
 def _displaced(
-    curve: roc.Curve, dx: float, dy: float, grid: ArrayLike, level: float, method: str
+    curve: roc.RocCurve, dx: float, dy: float, grid: ArrayLike, level: float, method: str
 ) -> Band:
     """Displace the curve by (-dx, dy) and by (dx, -dy)."""
     x = _checked_grid(grid)

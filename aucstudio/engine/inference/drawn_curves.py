@@ -92,7 +92,7 @@ def deciding(
     return Deciding(k, min(found, missed), low, high)
 
 
-class Drawn(NamedTuple):
+class DrawnSpacings(NamedTuple):
     """The drawn spacings of one class, and the vertices of one curve.
 
     Attributes
@@ -176,7 +176,7 @@ def _outward(rows: float) -> float:
     return min(1.0, _OUTWARD / rows) if rows > 0 else 1.0
 
 
-def _near(ranking: roc.Ranking, alpha: float, beta: float) -> roc.Curve:
+def _near(ranking: roc.Ranking, alpha: float, beta: float) -> roc.RocCurve:
     """Leave out the vertices that cannot come near the band."""
     curve = ranking.curve
     n = curve.effective()
@@ -194,7 +194,9 @@ def _near(ranking: roc.Ranking, alpha: float, beta: float) -> roc.Curve:
 
 
 @kernel
-def _areas(along: Drawn, up: Drawn, alpha: float, beta: float) -> tuple[Array, Array]:
+def _areas(
+    along: DrawnSpacings, up: DrawnSpacings, alpha: float, beta: float
+) -> tuple[Array, Array]:
     """Compute the normalised areas under both curves of each draw."""
     draws, vertices = len(along.cells), along.ends.shape[1]
     areas = np.empty((2, draws))
@@ -219,7 +221,7 @@ def _areas(along: Drawn, up: Drawn, alpha: float, beta: float) -> tuple[Array, A
 
 
 @kernel
-def _heights(along: Drawn, up: Drawn, grid: Array) -> tuple[Array, Array]:
+def _heights(along: DrawnSpacings, up: DrawnSpacings, grid: Array) -> tuple[Array, Array]:
     """Compute the heights of both curves of each draw at ascending places."""
     draws, vertices = len(along.cells), along.ends.shape[1]
     heights = np.empty((2, draws, len(grid)))
@@ -240,7 +242,7 @@ def _heights(along: Drawn, up: Drawn, grid: Array) -> tuple[Array, Array]:
 
 
 @kernel
-def _vertices(drawn: Drawn, draw: int) -> Array:
+def _vertices(drawn: DrawnSpacings, draw: int) -> Array:
     """Sum drawn cells up to both ends of each vertex, as shares; shape (2, n_vertices)."""
     sums = np.zeros(max(drawn.ends.max(), drawn.place.max()) + 1)
     for cell in range(len(drawn.place)):
@@ -257,9 +259,9 @@ def _vertices(drawn: Drawn, draw: int) -> Array:
 
 def _drawn_ends(
     rankings: Sequence[roc.Ranking],
-    parts: Sequence[roc.Curve],
+    parts: Sequence[roc.RocCurve],
     sizes: tuple[float, float] | None,
-) -> list[list[Drawn]] | None:
+) -> list[list[DrawnSpacings]] | None:
     """Divide the spacings of both classes by the vertices of each curve, and draw their sums."""
     first, spacings = rankings[0], []
     weights = first.weights and first.in_row_order(*first.weights)
@@ -275,7 +277,7 @@ def _drawn_ends(
     units = first.units and first.in_row_order(*first.units)
     drawn = zip(spacings, _drawn(spacings, sizes, units), strict=True)
     return [
-        [Drawn(cells, *of_score) for of_score in zip(one.place, one.ends, strict=True)]
+        [DrawnSpacings(cells, *of_score) for of_score in zip(one.place, one.ends, strict=True)]
         for one, cells in drawn
     ]
 
@@ -312,7 +314,7 @@ def _drawn(
     return sums
 
 
-def _rows(curve: roc.Curve) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _rows(curve: roc.RocCurve) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     counts = curve.behind or curve
     return counts.tp, counts.fp
 

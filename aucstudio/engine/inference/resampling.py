@@ -18,11 +18,11 @@ from aucstudio.engine.inference.results import (
     Interval,
     TestResult,
     absent_interval,
-    binomial_interval,
     check_level,
     comparison,
     quantile_level,
     silent,
+    unanimous_interval,
 )
 from aucstudio.engine.monitor import Stopped
 
@@ -131,7 +131,7 @@ def _group_times(
 
 
 def drawn_rates(
-    ranking: roc.Ranking, curve: roc.Curve, positives: RowNumbers, negatives: RowNumbers
+    ranking: roc.Ranking, curve: roc.RocCurve, positives: RowNumbers, negatives: RowNumbers
 ) -> tuple[Array, Array]:
     """Compute the TPR and the FPR of each resample at the vertices of a curve.
 
@@ -204,7 +204,7 @@ def bootstrap_interval(
     drawn = _resampled_areas([one], draws, seed, progress)[0]
     method = f"stratified bootstrap, {draws} draws"
     if not (se := _spread(drawn)) > 0:
-        return binomial_interval(one.area, level, method, one.trials(one.variance.sizes))
+        return unanimous_interval(one.area, level, method, one.trials(one.variance.sizes))
     return Interval(one.area, *_percentiles(drawn, one.variance.degrees, level), level, method, se)
 
 

@@ -89,7 +89,7 @@ def silent(difference: float, level: float, reason: str) -> TestResult:
     return TestResult(difference, none, none, none, none, level, none, reason)
 
 
-def binomial_interval(value: float, level: float, method: str, trials: int) -> Interval:
+def unanimous_interval(value: float, level: float, method: str, trials: int) -> Interval:
     """Make the exact binomial bounds of what came out alike in all trials."""
     q = _alike(level, trials)
     method = f"exact binomial bounds, {trials} trials (no variance for {method})"

@@ -27,6 +27,7 @@ import numpy as np
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import AUCClassifier
+from aucstudio.engine.cost import NO_KERNEL, Cost, Work, cost_of, kernel_matrix
 from aucstudio.engine.features.spaces import Vectors, exact
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
@@ -35,7 +36,7 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.engine.solvers import RowDirection
-from aucstudio.engine.solvers.interior_point import PredictorCorrector, run
+from aucstudio.engine.solvers.interior_point import PredictorCorrector, iterate
 from aucstudio.notices import Notice, notice, text
 
 
@@ -104,7 +105,7 @@ def solve_two_margins(
         before the tolerance.
     """
     solver = _InteriorPoint(F, positive, costs, tol, monitor)
-    return run(solver, monitor, lambda found: scorer(found.weights, found.coefficients))
+    return iterate(solver, monitor, lambda found: scorer(found.weights, found.coefficients))
 
 
 class _Rows:
@@ -319,6 +320,15 @@ class ASVM(KernelSettings, AUCClassifier):
     mu: float = param(0.1)
     fpr: float = param(0.1)
     tol: float = param(1e-6)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, d = positives + negatives, features
+        if self.kernel == "linear" and d <= N:
+            work = Work(products=15 * N * d**2, numbers=15 * N * (4 * d + 60), steps=300)
+            return cost_of(N, 8.0 * (N * d + 3 * d**2), work)
+        work = kernel_matrix(N, d) + Work(products=20 * N**3, numbers=50 * N**2)
+        return cost_of(N, 8 * (3.2 * N**2 + N * d), work, NO_KERNEL)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor

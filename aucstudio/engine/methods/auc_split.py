@@ -6,11 +6,14 @@ their numbers.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import AUCClassifier
+from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.tree_growth import Limits, TreeGrower
 from aucstudio.engine.monitor import Monitor, Stopped
@@ -62,6 +65,14 @@ class AUCSplit(AUCClassifier):
     max_depth: int = param(20)
     max_leaf_nodes: int | None = param(None)
     min_gain: float = param(1e-9)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, d = positives + negatives, features
+        levels = min(self.max_depth, math.log2(N))
+        return cost_of(
+            N, 8.0 * N * d + 80 * N, Work(numbers=N * d * (60 + 9 * levels), steps=N / 8)
+        )
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor

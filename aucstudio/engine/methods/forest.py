@@ -6,6 +6,7 @@ Symbols: c_i weight of row i; p(t) the share of positives among the rows of leaf
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,15 +14,19 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array, Index, Mask, portions
 from aucstudio.engine.base import WeighsRows
-from aucstudio.engine.cost import NUMBER
+from aucstudio.engine.cost import NUMBER, Advice, Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.methods.settings import ClassWeightSettings
 from aucstudio.engine.params import param
-from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined
+from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined_trees
 
 _TREES_AT_ONCE = 5
 _CELLS_AT_ONCE = 2e6
 _CELLS_COPIED = 100_000
+_LARGER_LEAVES: Advice = (
+    "min_samples_leaf",
+    "require more rows per leaf, or use fewer trees",
+)
 
 
 class ForestClassifier(ClassWeightSettings, WeighsRows):
@@ -39,6 +44,14 @@ class ForestClassifier(ClassWeightSettings, WeighsRows):
     min_samples_leaf: int = param(3)
     feature_share: str = param("sqrt")
     random_state: int = param(0)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, d, leaves = positives + negatives, features, self._leaves(positives + negatives)
+        drawn = max(1, {"sqrt": d**0.5, "third": d / 3, "all": d}[self.feature_share])
+        tree = Work(numbers=37.5 * N * math.log2(max(2, leaves)) * drawn, steps=30)
+        memory = 4 * N * d + 224 * leaves * self.n_trees
+        return cost_of(N, memory, tree.times(self.n_trees), _LARGER_LEAVES)
 
     def model_bytes(self, rows: int) -> float:
         """Return about how much memory the trees of so many rows take."""
@@ -116,10 +129,10 @@ def _tree(tree: Any, low: Array, span: Array) -> EnsembleScorer:
     shares = tree.value[:, 0, -1] / tree.value[:, 0, :].sum(axis=1)
     children = tree.children_left, tree.children_right
     thresholds = np.where(finite, cut, ABOVE_ALL)
-    return read_tree(leaf, feature, thresholds, children, shares, tree.missing_go_to_left)
+    return tree_scorer(leaf, feature, thresholds, children, shares, tree.missing_go_to_left)
 
 
-def read_tree(
+def tree_scorer(
     leaf: Mask,
     feature: Index,
     threshold: Array,
@@ -149,7 +162,7 @@ def _leaf_impurity(tree: Any) -> float:
 
 
 def _mean(trees: list[EnsembleScorer]) -> EnsembleScorer:
-    forest = joined(trees, 0.0)
+    forest = joined_trees(trees, 0.0)
     return dataclasses.replace(forest, value=forest.value / len(trees))
 
 

@@ -13,12 +13,13 @@ import numpy as np
 
 from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import WeighsRows
+from aucstudio.engine.cost import Advice, Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
-from aucstudio.engine.methods.forest import read_tree
+from aucstudio.engine.methods.forest import tree_scorer
 from aucstudio.engine.methods.settings import MOST_LEVELS, ClassWeightSettings
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
-from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined
+from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, joined_trees
 
 if TYPE_CHECKING:
     from aucstudio.engine.methods.histogram_library import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     )
 
 _SEED = 0  # only for a library that bins for itself: beyond 200,000 rows it does so on a sample
+_FEWER_LEAVES: Advice = ("max_leaf_nodes", "use fewer leaves or a sample of the rows")
 
 
 class GradientBoosting(ClassWeightSettings, WeighsRows):
@@ -62,6 +64,15 @@ class GradientBoosting(ClassWeightSettings, WeighsRows):
     max_leaf_nodes: int = param(31, "boosting")
     min_samples_leaf: int = param(10, "boosting")
     l2_regularization: float = param(0.0)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, d = positives + negatives, features
+        leaves = min(self.max_leaf_nodes, max(2, N // self.min_samples_leaf))
+        bins = leaves * d * 256
+        tree = Work(numbers=20 * N * d + 10 * bins, steps=50)
+        work = tree.times(self.max_iter) + Work(numbers=100 * N * d)
+        return cost_of(N, 11.0 * N * d + 20 * bins, work, _FEWER_LEAVES)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor
@@ -179,7 +190,7 @@ class _Watcher:
     def scorer(self) -> EnsembleScorer:
         """Make a scorer of the trees so far."""
         self._read += [_tree(nodes, self._thresholds) for nodes in self._trees[len(self._read) :]]
-        return joined(self._read, self._base)
+        return joined_trees(self._read, self._base)
 
 
 def _tree(nodes: Nodes, thresholds: Array) -> EnsembleScorer:
@@ -189,4 +200,6 @@ def _tree(nodes: Nodes, thresholds: Array) -> EnsembleScorer:
     # A split of gaps from known values lies above all levels.
     level = np.minimum(np.where(leaf, 0, nodes["num_threshold"]), MOST_LEVELS).astype(np.intp)
     children, gaps_left = (nodes["left"], nodes["right"]), nodes["missing_go_to_left"]
-    return read_tree(leaf, feature, thresholds[feature, level], children, nodes["value"], gaps_left)
+    return tree_scorer(
+        leaf, feature, thresholds[feature, level], children, nodes["value"], gaps_left
+    )

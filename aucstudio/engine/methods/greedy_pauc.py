@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import AUCClassifier
+from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.engine.solvers.angle_search import AngleSearch, direction
+from aucstudio.engine.solvers.angle_search import MAX_SWEEP_PAIRS, AngleSearch, direction
 from aucstudio.notices import notice
 
 Found = tuple[float, float]
@@ -65,6 +66,15 @@ class GreedyPAUC(AUCClassifier):
 
     fpr_range: tuple[float, float] = param((0.0, 0.1))
     strategy: str = param("greedy")
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, d, pairs = positives + negatives, features, positives * negatives
+        searches = (d - 1) ** 2 if self.strategy == "greedy" else d * (d - 1) / 2
+        if self.fpr_range == (0.0, 1.0) and pairs <= MAX_SWEEP_PAIRS:
+            work = Work(numbers=60 * pairs, steps=2).times(searches)
+            return cost_of(N, 80.0 * pairs + 16 * N * d, work)
+        return cost_of(N, 16.0 * N * d, Work(numbers=900 * N, steps=80).times(searches))
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor

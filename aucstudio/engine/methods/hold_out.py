@@ -31,7 +31,7 @@ from aucstudio.engine.fit import PairsHeldOut
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.methods.least_squares_systems import (
     eigensystem,
-    gram,
+    kernel_products,
     positive_values,
 )
 from aucstudio.engine.monitor import Monitor
@@ -108,7 +108,7 @@ class HoldOut:
         if self._thin:
             self._decompose_rows(X[order] - X[order[0]])
         else:
-            self._decompose(gram(kernel, X, order, X[0], monitor))
+            self._decompose(kernel_products(kernel, X, order, X[0], monitor))
         self._sum_up()
 
     def _decompose_rows(self, Z: Array) -> None:
@@ -268,7 +268,7 @@ def _basis(
         monitor.stage("decomposition")
         V, s, _ = np.linalg.svd(X - origin, full_matrices=False)
         return s[::-1] ** 2, np.ascontiguousarray(V[:, ::-1]), True
-    K = gram(kernel, X, np.arange(N), origin, monitor)
+    K = kernel_products(kernel, X, np.arange(N), origin, monitor)
     return *eigensystem(K, 0.0), False
 
 

@@ -21,7 +21,12 @@ from aucstudio.engine.arrays import Array, Mask, Rows
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import (
+    FEWER_FEATURES,
+    NO_KERNEL,
     Cost,
+    Work,
+    cost_of,
+    kernel_matrix,
     refuse_kernel_matrix,
 )
 from aucstudio.engine.fit import Context, Fit, PairsHeldOut
@@ -38,7 +43,7 @@ from aucstudio.engine.methods.least_squares_systems import (
     add_products,
     block_moments,
     class_moments,
-    difference,
+    moment_difference,
     pair_mixing,
 )
 from aucstudio.engine.monitor import Monitor
@@ -102,6 +107,15 @@ class LeastSquares(KernelSettings, WeighsRows):
         """Refuse kernel matrices beyond memory; see the base class."""
         if self.kernel != "linear" or positives + negatives < features:
             refuse_kernel_matrix(positives + negatives, MOST_KERNEL_ROWS)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, d = positives + negatives, features
+        if self.kernel == "linear" and d <= N:
+            work = Work(products=1.5 * N * d**2 + d**3, numbers=2 * N * d)
+            return cost_of(N, 56.0 * d**2, work, FEWER_FEATURES)
+        work = kernel_matrix(N, d) + Work(products=0.5 * N**3, numbers=20 * N**2)
+        return cost_of(N, 8.0 * (N**2 + 1024 * N), work, NO_KERNEL)
 
     def estimate_sparse(self, positives: int, negatives: int, features: int, stored: float) -> Cost:
         """Estimate memory and time of a fit: the equations are as many as from dense rows."""
@@ -177,7 +191,7 @@ class AUCRLS(LeastSquares):
         return self._from_moments(classes, context.monitor)
 
     def _from_moments(self, classes: Classes, monitor: Monitor) -> System:
-        delta = difference(classes)
+        delta = moment_difference(classes)
         square = np.asarray(sum(one.scatter() / one.weight for one in classes))
         add_square(square, delta[:, None], monitor)
         return DirectionSystem(square, 2 * delta, 4.0)
@@ -249,7 +263,10 @@ class RLS(LeastSquares):
         negatives, positives = classes
         total = negatives.weight + positives.weight
         p, q = positives.weight / total, negatives.weight / total
-        delta, square = difference(classes), (negatives.scatter() + positives.scatter()) / total
+        delta, square = (
+            moment_difference(classes),
+            (negatives.scatter() + positives.scatter()) / total,
+        )
         pull, constant = 2 * p * q * delta, 4 * p * q
         products = np.sqrt(p * q) * delta[:, None]
         if not self.fit_intercept:

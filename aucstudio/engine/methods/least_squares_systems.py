@@ -129,7 +129,7 @@ def block_moments(passes: Passes) -> Classes:
     return _moments(pieces, passes.positive, nothing)
 
 
-def difference(classes: Classes) -> Array:
+def moment_difference(classes: Classes) -> Array:
     """Return the mean of the positives less that of the negatives."""
     negative, positive = classes
     return positive.origin - negative.origin + positive.mean - negative.mean
@@ -355,7 +355,7 @@ class RowsSystem:
     ) -> None:
         self._kernel, self._X, self._mixing, self._target = kernel, X, mixing, target
         self._origin = mixing.origin(X)
-        K = gram(kernel, X, mixing.order, self._origin, monitor)
+        K = kernel_products(kernel, X, mixing.order, self._origin, monitor)
         self._noise = len(K) * _EPS * mixing.size * float(np.abs(K.diagonal()).max())
         mixing.both_sides(K, monitor)
         self._system = Symmetric(K)
@@ -378,7 +378,9 @@ def _fit(scorer: Scorer, objective: float, squared: float, lam: float, noise: fl
     return Fit(scorer, objective, gap=gap, needed=RELATIVE_GAP * objective)
 
 
-def gram(kernel: Kernel, X: Array, order: Index, origin: Array, monitor: Monitor) -> Array:
+def kernel_products(
+    kernel: Kernel, X: Array, order: Index, origin: Array, monitor: Monitor
+) -> Array:
     """Compare all rows, in the given order; the linear kernel measures them from ``origin``.
 
     That one is taken for more features than rows, and adds up over groups of features.

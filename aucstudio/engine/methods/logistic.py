@@ -20,6 +20,7 @@ import scipy
 
 from aucstudio.engine.arrays import Array, Mask, portions
 from aucstudio.engine.base import WeighsRows
+from aucstudio.engine.cost import FEWER_KNOTS, Cost, Work, cost_of
 from aucstudio.engine.features.splines import AdditiveScorer, Basis, basis, weighted_scorer
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.linalg import cholesky, gram
@@ -266,6 +267,11 @@ class Logistic(LogLossMethod):
     The first baseline on any table: fast, linear, and often hard to beat.
     """
 
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, d = positives + negatives, features
+        return cost_of(N, 11.2 * N * d, Work(numbers=24 * N * d + 300 * N, steps=300))
+
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         centre = centre_of(X)
         near = X - centre if centre.any() else X
@@ -299,6 +305,12 @@ class AdditiveLogistic(LogLossMethod):
 
     smoothness: float = param(1.0, "logistic")
     n_knots: int = param(10)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N = positives + negatives
+        cells = N * features * max(1, self.n_knots - 1)
+        return cost_of(N, 24.0 * cells, Work(numbers=60 * cells, steps=300), FEWER_KNOTS)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         curves = _Curves(X, self.n_knots, self.smoothness, context)

@@ -9,6 +9,7 @@ import numpy as np
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import WeighsRows
+from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.params import param
 from aucstudio.engine.scorers import LinearScorer
@@ -35,6 +36,11 @@ class Marker(WeighsRows):
     """
 
     direction: str = param(FOUND)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        rows = positives + negatives
+        return cost_of(rows, 8.0 * rows, Work(numbers=20 * rows * features))
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         areas = np.empty(X.shape[1])

@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.blocks import Passes, mean_variance
-from aucstudio.engine.cost import FEW_CELLS
+from aucstudio.engine.cost import (
+    FEW_CELLS,
+    NUMBER,
+    Cost,
+    Work,
+    cluster_bytes,
+    cost_of,
+    landmarks,
+    newton,
+    newton_bytes,
+)
 from aucstudio.engine.features import (
     FeatureMap,
     Shifted,
@@ -44,6 +54,21 @@ class GaussianFeatures(PairNewton):
     gamma: float | str = param("scale", "gaussian")
     C: float = param(1_000.0, "features")
     random_state: int = param(0, "features")
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, (name, v) = positives + negatives, self._count()
+        size = np.dtype(self._precision(N)).itemsize
+        memory, making = self._cost_of_map(N, features)
+        memory += newton_bytes(N, v, size) + size * N * v
+        words = f"lower {name}"
+        if size == NUMBER and N * v > FEW_CELLS:
+            words = f"set tol to 1e-6, which float32 allows, or {words}"
+        return cost_of(N, memory, newton(N, v, size) + making, (name, words))
+
+    @abstractmethod
+    def _cost_of_map(self, rows: int, features: int) -> tuple[float, Work]:
+        """Return the bytes and the work that the map takes to be made and applied."""
 
     @abstractmethod
     def _map(
@@ -117,6 +142,10 @@ class NBAUC(GaussianFeatures):
 
     def _count(self) -> tuple[str, int]:
         return "n_landmarks", self.n_landmarks
+
+    def _cost_of_map(self, rows: int, features: int) -> tuple[float, Work]:
+        work = landmarks(rows, features, self.n_landmarks, rounds=_ROUNDS, at_once=_DRAWN_AT_ONCE)
+        return 0.3 * cluster_bytes(rows, features, _DRAWN_AT_ONCE), work
 
     def _map(
         self, X: Array, kernel: Kernel, rng: np.random.Generator, context: Context
@@ -234,6 +263,10 @@ class RFAUC(GaussianFeatures):
 
     def _count(self) -> tuple[str, int]:
         return "n_components", self.n_components
+
+    def _cost_of_map(self, rows: int, features: int) -> tuple[float, Work]:
+        cells = rows * self.n_components
+        return 0.0, Work(products=cells * features, numbers=4 * cells, exponentials=2 * cells)
 
     def _map(
         self, X: Array, kernel: Kernel, rng: np.random.Generator, context: Context

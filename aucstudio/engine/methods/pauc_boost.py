@@ -12,6 +12,7 @@ import numpy as np
 
 from aucstudio.engine.arrays import Array, Index, Mask, portions
 from aucstudio.engine.base import AUCClassifier
+from aucstudio.engine.cost import FEWER_KNOTS, Cost, Work, cost_of
 from aucstudio.engine.features.splines import AdditiveScorer, Basis, basis, weighted_scorer
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.losses.partial_auc import Fan, Range, derivatives, fan, smooth_area, widening
@@ -72,6 +73,14 @@ class PAUCBoost(AUCClassifier):
     smoothness: float = param(1e-3)
     n_rounds: int = param(100)
     n_knots: int = param(10, "boosting")
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N = positives + negatives
+        cells = N * features * max(1, self.n_knots - 1)
+        memory = 8.0 * (cells + max(cells, 2 * min(cells, _CELLS_PER_BLOCK)))
+        work = Work(numbers=17 * cells + 800 * N, steps=20).times(self.n_rounds)
+        return cost_of(N, memory, work, FEWER_KNOTS)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor

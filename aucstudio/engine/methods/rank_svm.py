@@ -9,6 +9,7 @@ Symbols: M_ij = f(x_i) - f(z_j) margin of positive i over negative j; phi(x) fea
 from __future__ import annotations
 
 import dataclasses
+import math
 from abc import abstractmethod
 
 import numpy as np
@@ -18,6 +19,14 @@ from aucstudio.engine.arrays import Array, Mask, Rows
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.blocks import Passes
 from aucstudio.engine.cost import (
+    NO_KERNEL,
+    NUMBER,
+    Cost,
+    Work,
+    cost_of,
+    kernel_newton,
+    newton,
+    newton_bytes,
     refuse_kernel_matrix,
 )
 from aucstudio.engine.ensembles.combined import ViewedScorer, scaled_view
@@ -125,6 +134,11 @@ class RankSVM(PairNewton):
 
     C: float = param(10.0)
 
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, d = positives + negatives, features
+        return cost_of(N, newton_bytes(N, d, NUMBER), newton(N, d, NUMBER))
+
     def _space(self, X: Rows, positive: Mask, context: Context) -> Space:
         space = Vectors(X if scipy.sparse.issparse(X) else centred(X, context.weights))
         context.monitor.stage("features", 1.0)
@@ -173,6 +187,11 @@ class KernelRankSVM(KernelSettings, PairNewton):
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse kernel matrices beyond memory; see the base class."""
         refuse_kernel_matrix(positives + negatives, MOST_KERNEL_ROWS, "kernel", WITHOUT_MATRIX)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, d = positives + negatives, features
+        return cost_of(N, 8.0 * (N**2 + N * d), kernel_newton(N, d), NO_KERNEL)
 
     def _space(self, X: Array, positive: Mask, context: Context) -> Space:
         kernel = self.resolve_kernel(X, context.given, context.weights)
@@ -227,6 +246,13 @@ class ScaledRankSVM(PairNewton):
     def check_size(self, positives: int, negatives: int, features: int) -> None:
         """Refuse kernel matrices beyond memory; see the base class."""
         refuse_kernel_matrix(positives + negatives, MOST_KERNEL_ROWS, "method", WITHOUT_MATRIX)
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, d = positives + negatives, features
+        tree = Work(numbers=8 * N * math.log2(max(2, N)) * d, steps=30)
+        work = kernel_newton(N, d) + tree.times(self.n_trees)
+        return cost_of(N, 8.0 * (N**2 + 3 * N * d), work)
 
     def _space(self, X: Array, positive: Mask, context: Context) -> Space:
         seed, monitor, weights = self.random_state, context.monitor, context.weights

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.base import WeighsRows
+from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.features.stumps import SAME, Stump, StumpSearch
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.monitor import Monitor, Stopped
@@ -60,6 +61,12 @@ class RankBoost(WeighsRows):
 
     n_rounds: int = param(200, "stumps")
     alpha_rule: str = param("bound")
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, d, rounds = positives + negatives, features, self.n_rounds
+        work = Work(numbers=N * d * (100 + 1.3 * rounds), steps=3 * rounds)
+        return cost_of(N, 6.0 * N * d + 7000.0 * d, work)
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor

@@ -17,6 +17,7 @@ import numpy as np
 from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.blocks import Passes, mean_variance
+from aucstudio.engine.cost import FEWER_LANDMARKS, Cost, Work, cluster_bytes, cost_of, landmarks
 from aucstudio.engine.features import NystromMap, k_means, nystrom_map, rows_to_cluster
 from aucstudio.engine.features.embedding import Embedding, embed, embed_blocks
 from aucstudio.engine.fit import Context, Fit
@@ -56,6 +57,22 @@ class StochasticClassifier(AUCClassifier):
     n_landmarks: int = param(400, "stochastic")
     n_epochs: int = param(10)
     random_state: int = param(0, "stochastic")
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, d, step = positives + negatives, features, self._numbers_per_visit()
+        if self.kernel == "linear":
+            work = Work(numbers=N * (d * step + 120)).times(self.n_epochs)
+            return cost_of(N, 4.0 * N * d + 8192 * d, work)
+        v = min(self.n_landmarks, N)
+        memory = 4 * N * v + 8192 * v + 24 * v**2 + 0.3 * cluster_bytes(N, d, 1)
+        work = Work(numbers=N * (v * step + 120)).times(self.n_epochs)
+        work += landmarks(N, d, v, rounds=10, at_once=1)
+        return cost_of(N, memory, work, FEWER_LANDMARKS)
+
+    def _numbers_per_visit(self) -> float:
+        """Return how many numbers a step takes for each feature."""
+        return 2.0
 
     @abstractmethod
     def _learner(self, F: Features, positive: Mask, scale: float) -> Learner:
@@ -332,6 +349,9 @@ class NOAM(StochasticClassifier):
     buffer_size: int = param(100)
     update: str = param("sequential")
     average: bool = param(True)
+
+    def _numbers_per_visit(self) -> float:
+        return 2 + 0.5 * self.buffer_size
 
     def _learner(self, F: Features, positive: Mask, scale: float) -> Learner:
         capacity = min(self.buffer_size, len(positive))

@@ -10,12 +10,26 @@ from __future__ import annotations
 import dataclasses
 from abc import abstractmethod
 from collections.abc import Hashable
+from typing import ClassVar
 
 import numpy as np
 
 from aucstudio.engine.arrays import Array, Mask, Rows
 from aucstudio.engine.base import AUCClassifier, WeighsRows
+from aucstudio.engine.cost import (
+    FEWER_LANDMARKS,
+    NO_KERNEL,
+    Cost,
+    Work,
+    cluster_bytes,
+    cost_of,
+    cutting_planes,
+    kernel_matrix,
+    landmarks,
+)
 from aucstudio.engine.features.spaces import (
+    DEFAULT_LANDMARKS,
+    MAX_EXACT_ROWS,
     Vectors,
     chosen,
 )
@@ -56,6 +70,21 @@ class StructuralSVM(KernelSettings, AUCClassifier):
     n_landmarks: int | None = param(None, "structural")
     C: float = param(10.0, "structural")
     tol: float = param(1e-4)
+    _usual_cuts: ClassVar[int] = 50
+
+    def estimate(self, positives: int, negatives: int, features: int) -> Cost:
+        """Estimate memory and time of a fit; see the base class."""
+        N, d, cuts = positives + negatives, features, self._usual_cuts
+        if self.kernel == "linear":
+            return cost_of(N, 480.0 * d, cutting_planes(N, d, cuts))
+        if self.n_landmarks is None and N <= MAX_EXACT_ROWS:
+            work = kernel_matrix(N, d) + Work(products=0.7 * N**3, numbers=10 * N**2)
+            work += cutting_planes(N, N, cuts)
+            return cost_of(N, 8.0 * (3 * N**2 + 256 * N), work, NO_KERNEL)
+        v = min(self.n_landmarks or DEFAULT_LANDMARKS, N)
+        memory = 8 * (N * v + 1024 * v + 3 * v**2) + 0.3 * cluster_bytes(N, d, 1)
+        work = landmarks(N, d, v, rounds=10, at_once=1) + cutting_planes(N, v, cuts)
+        return cost_of(N, memory, work, FEWER_LANDMARKS)
 
     @abstractmethod
     def _solve(self, search: RiskMinimiser) -> Fit:
@@ -269,6 +298,8 @@ class SVMAUC(WeighsRows, StructuralSVM):
     --------
     A pairwise SVM for tables with too many pairs to list.
     """
+
+    _usual_cuts: ClassVar[int] = 6
 
     def _solve(self, search: RiskMinimiser) -> Fit:
         risk = PairHinge(search.positive, weights=search.weights)

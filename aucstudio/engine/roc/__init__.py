@@ -15,7 +15,7 @@ pair counts with the product of both, and the counts of a curve are sums of weig
 from __future__ import annotations
 
 from aucstudio.engine.roc.curve import (
-    Curve as Curve,
+    RocCurve as RocCurve,
     PartialAUC as PartialAUC,
     auc_of as auc_of,
     band_ranks as band_ranks,

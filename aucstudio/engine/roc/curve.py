@@ -64,7 +64,7 @@ class Trials(_AtVertices):
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Curve:
+class RocCurve:
     """An empirical ROC curve as counts, one vertex for each group of tied scores.
 
     Attributes
@@ -124,11 +124,11 @@ class Curve:
         rates: Array = self.tp / self.positives
         return rates
 
-    def corners(self) -> Curve:
+    def corners(self) -> RocCurve:
         """Return the same polyline without the vertices inside its straight runs."""
         return self.at(inner(turns(self) != 0))
 
-    def thinned(self, most: int) -> Curve:
+    def thinned(self, most: int) -> RocCurve:
         """Return the polyline of at most so many vertices, evenly along it."""
         if len(self.fp) <= most:
             return self
@@ -137,14 +137,14 @@ class Curve:
         kept[np.searchsorted(along, np.linspace(0, along[-1], most))] = True
         return self.at(kept)
 
-    def at(self, kept: Mask) -> Curve:
+    def at(self, kept: Mask) -> RocCurve:
         """Return the polyline of some of the vertices."""
         behind = self.behind and self.behind.at(kept)
         trials = self.trials and self.trials.at(kept)
-        return Curve(self.fp[kept], self.tp[kept], self.thresholds[kept], behind, trials)
+        return RocCurve(self.fp[kept], self.tp[kept], self.thresholds[kept], behind, trials)
 
 
-def turns(curve: Curve) -> NDArray[Any]:
+def turns(curve: RocCurve) -> NDArray[Any]:
     """Cross product of the edges at each inner vertex; negative where the curve bends down."""
     dx, dy = np.diff(curve.fp), np.diff(curve.tp)
     turns: NDArray[Any] = dx[:-1] * dy[1:] - dy[:-1] * dx[1:]
@@ -156,7 +156,7 @@ def inner(kept: Mask) -> Mask:
     return np.concatenate([[True], kept, [True]])
 
 
-def hull(curve: Curve) -> Curve:
+def hull(curve: RocCurve) -> RocCurve:
     """Find the upper convex hull: the curve's vertices that are optimal for some costs."""
     while True:
         # A vertex on or below the chord of its neighbours is off the hull, whatever else is.
@@ -166,12 +166,12 @@ def hull(curve: Curve) -> Curve:
         curve = curve.at(kept)
 
 
-def tpr_at(curve: Curve, fpr: ArrayLike) -> Array:
+def tpr_at(curve: RocCurve, fpr: ArrayLike) -> Array:
     """Interpolate the TPR at FPRs within [0, 1]; the upper end of vertical segments."""
     return _limits(curve.fpr, curve.tpr, _rates(fpr, "fpr"))[1]
 
 
-def fpr_at(curve: Curve, tpr: ArrayLike) -> Array:
+def fpr_at(curve: RocCurve, tpr: ArrayLike) -> Array:
     """Interpolate the FPR at TPRs within [0, 1]; the left end of horizontal segments."""
     return _limits(curve.tpr, curve.fpr, _rates(tpr, "tpr"))[0]
 
@@ -195,13 +195,13 @@ def _limits(rate: Array, other: Array, x: Array) -> tuple[Array, Array]:
 
 
 def vertical_average(
-    curves: Sequence[Curve], grid: ArrayLike | None = None
+    curves: Sequence[RocCurve], grid: ArrayLike | None = None
 ) -> tuple[Array, Array, Array]:
     """Average the TPR of several curves at equal FPR.
 
     Parameters
     ----------
-    curves : sequence of Curve, at least one
+    curves : sequence of RocCurve, at least one
     grid : array-like, optional
         FPRs to evaluate at, taking upper values. Without it the mean is exact everywhere: it
         bends only where a curve does, and an FPR at which a curve jumps occurs twice.
@@ -225,12 +225,12 @@ def vertical_average(
     return fpr, tpr.mean(axis=0), spread
 
 
-def auc_of(curve: Curve) -> float:
+def auc_of(curve: RocCurve) -> float:
     """Compute the area under a curve by the trapezoid rule, from exact counts."""
     return _area_between(curve, 0, len(curve.fp) - 1)
 
 
-def _area_between(curve: Curve, first: int, last: int) -> float:
+def _area_between(curve: RocCurve, first: int, last: int) -> float:
     """Compute the area between two vertices."""
     rises = curve.tp[first + 1 : last + 1] + curve.tp[first:last]
     doubled = (np.diff(curve.fp[first : last + 1]) * rises).sum()
@@ -254,24 +254,6 @@ def position(n: int, share: float) -> float:
     place = n * share
     nearest = round(place)
     return nearest if abs(place - nearest) <= 1e-14 * n else place
-
-
-def band_coverage(low: float, high: float, n: int) -> str:
-    """Word how many of n negatives a range of FPR covers: ``FPR ≤ 0.001 covers 3 negatives``."""
-    if low == 0:
-        band = f"FPR ≤ {high:g}"
-    else:
-        band = f"FPR ≥ {low:g}" if high == 1 else f"FPR {low:g} … {high:g}"
-    first, last = band_ranks(n, low, high)
-    covered = position(n, high) - position(n, low)
-    return f"{band} covers {_amount(covered, last - first + 1)}"
-
-
-def _amount(covered: float, count: int) -> str:
-    """Word how many negatives a range touches, the outermost ones perhaps in part."""
-    if covered < 0.995:
-        return "part of one negative" if count == 1 else "less than one negative"
-    return f"{count:,} negative{'' if count == 1 else 's'}"
 
 
 def rank_weights(n: int, alpha: float, beta: float) -> Array:
@@ -325,16 +307,8 @@ class PartialAUC:
         """McClish's scale: 1/2 for chance, 1 for perfect; less than 1/2 below the diagonal."""
         return (1 + (self.raw - self.chance) / (self.maximum - self.chance)) / 2
 
-    def coverage(self) -> str:
-        """State how many negatives the band covers."""
-        if self.effective is not None:
-            band = band_coverage(self.alpha, self.beta, 1).partition(" covers")[0]
-            rows = f"{self.negatives:,} negative{'' if self.negatives == 1 else 's'}"
-            return f"{band} covers {rows}, with weights worth {self.effective:.3g}"
-        return band_coverage(self.alpha, self.beta, self.of_negatives)
 
-
-def partial_auc_of(curve: Curve, alpha: float = 0.0, beta: float = 1.0) -> PartialAUC:
+def partial_auc_of(curve: RocCurve, alpha: float = 0.0, beta: float = 1.0) -> PartialAUC:
     """Compute what :func:`partial_auc` does from a curve."""
     check_band(alpha, beta)
     ends = np.array([alpha, beta])
@@ -348,7 +322,7 @@ def partial_auc_of(curve: Curve, alpha: float = 0.0, beta: float = 1.0) -> Parti
     return PartialAUC(float(alpha), float(beta), area, inside, curve.rows[1], effective)
 
 
-def _negatives_within(curve: Curve, low: float, high: float) -> int:
+def _negatives_within(curve: RocCurve, low: float, high: float) -> int:
     """Count the negatives whose rank intervals meet a range; tied weighted rows are one piece."""
     if curve.behind is not None:
         start = max(0, int(np.searchsorted(curve.fpr, low, "right")) - 1)

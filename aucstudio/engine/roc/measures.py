@@ -20,17 +20,17 @@ import scipy
 from numpy.typing import ArrayLike
 
 from aucstudio.engine.arrays import Array
-from aucstudio.engine.roc.curve import Curve, auc_of, hull, partial_auc_of
+from aucstudio.engine.roc.curve import RocCurve, auc_of, hull, partial_auc_of
 from aucstudio.engine.roc.thresholds import check_costs
 
 
-def ks(curve: Curve) -> float:
+def ks(curve: RocCurve) -> float:
     """Return the greatest TPR - FPR: Kolmogorov and Smirnov's distance of the classes."""
     m, n = curve.positives, curve.negatives
     return float((curve.tp * n - curve.fp * m).max() / (m * n))
 
 
-def equal_error_rate(curve: Curve) -> float:
+def equal_error_rate(curve: RocCurve) -> float:
     """Return the rate at which FPR and 1 - TPR are equal on the curve of straight segments."""
     m, n = curve.positives, curve.negatives
     surplus = curve.fp * m + curve.tp * n - m * n  # rises from -mn to mn along the curve
@@ -40,7 +40,7 @@ def equal_error_rate(curve: Curve) -> float:
     return float((left * there - right * here) / ((there - here) * n))
 
 
-def h_measure(curve: Curve, costs: tuple[float, float] | None = (2.0, 2.0)) -> float:
+def h_measure(curve: RocCurve, costs: tuple[float, float] | None = (2.0, 2.0)) -> float:
     """Return the H-measure: the share of the expected loss of no knowledge that is saved.
 
     Each cost share c of a false positive gets its best threshold; the loss is averaged over
@@ -49,7 +49,7 @@ def h_measure(curve: Curve, costs: tuple[float, float] | None = (2.0, 2.0)) -> f
 
     Parameters
     ----------
-    curve : Curve
+    curve : RocCurve
     costs : (a, b) or None
         Beta(2, 2) by default, as in Hand (2009); None means Beta(1 + pi1, 1 + pi0) as in Hand
         and Anagnostopoulos (2014), whose mode is where an error costs each class the same.
@@ -81,7 +81,7 @@ def _cost_moments(bounds: Array, a: float, b: float) -> tuple[Array, Array]:
     ) * scipy.special.betainc(a, b + 1, bounds)
 
 
-def describe(curve: Curve, band: tuple[float, float]) -> dict[str, float]:
+def describe(curve: RocCurve, band: tuple[float, float]) -> dict[str, float]:
     """Return every scalar measure of a curve.
 
     Returns
@@ -112,7 +112,7 @@ def describe(curve: Curve, band: tuple[float, float]) -> dict[str, float]:
     }
 
 
-def cost_curve(curve: Curve) -> tuple[Array, Array]:
+def cost_curve(curve: RocCurve) -> tuple[Array, Array]:
     """Return the least expected cost that any vertex reaches, at every mix of classes and costs.
 
     Source: Drummond and Holte (2006). The cost is straight between the returned points, which
@@ -133,12 +133,12 @@ def cost_curve(curve: Curve) -> tuple[Array, Array]:
     return mix, mix * fnr + (1 - mix) * fpr
 
 
-def gain(curve: Curve) -> tuple[Array, Array]:
+def gain(curve: RocCurve) -> tuple[Array, Array]:
     """Return the share of rows predicted positive, and the share of the positives among them."""
     return (curve.tp + curve.fp) / (curve.positives + curve.negatives), curve.tpr
 
 
-def lift(curve: Curve) -> tuple[Array, Array]:
+def lift(curve: RocCurve) -> tuple[Array, Array]:
     """Return the share of rows predicted positive, and how many times richer in positives they are.
 
     Starts at the first group of rows: no rows have no lift.
@@ -147,7 +147,7 @@ def lift(curve: Curve) -> tuple[Array, Array]:
     return rows[1:], found[1:] / rows[1:]
 
 
-def precision_recall(curve: Curve) -> tuple[Array, Array]:
+def precision_recall(curve: RocCurve) -> tuple[Array, Array]:
     """Return the precision-recall curve at each vertex, in ascending recall.
 
     At no predicted positives precision is undefined: the first point repeats that of the next,
@@ -161,7 +161,7 @@ def precision_recall(curve: Curve) -> tuple[Array, Array]:
     return curve.tpr, np.append(precision[:1], precision)
 
 
-def average_precision(curve: Curve) -> float:
+def average_precision(curve: RocCurve) -> float:
     """Return the mean over the positives of the precision at their scores, as steps."""
     _, precision = precision_recall(curve)
     return float(np.diff(curve.tp) @ precision[1:] / curve.positives)

@@ -21,8 +21,8 @@ from aucstudio.engine.arrays import Array, Index, Mask, ascending
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.roc.curve import (
     Behind,
-    Curve,
     PartialAUC,
+    RocCurve,
     Scores,
     Trials,
     check_band,
@@ -372,7 +372,7 @@ class Ranking:
         return _sums_from(self.weights[0]), _sums_from(self.weights[1])
 
     @cached_property
-    def curve(self) -> Curve:
+    def curve(self) -> RocCurve:
         """The ROC curve, with a vertex for each group of tied scores."""
         m, n = len(self.s), len(self.t)
         place = np.arange(m) + self.at_most  # of the positives in the merged order
@@ -387,10 +387,12 @@ class Ranking:
         fp, tp = n - from_t, m - from_s
         trials = self._trials(fp, tp, is_negative[::-1])
         if self.weights is None:
-            return Curve(fp, tp, thresholds, None, trials)
+            return RocCurve(fp, tp, thresholds, None, trials)
         above_s, above_t = self._above
         squares = _sums_from(self.weights[1] ** 2)[from_t], _sums_from(self.weights[0] ** 2)[from_s]
-        return Curve(above_t[from_t], above_s[from_s], thresholds, Behind(fp, tp, *squares), trials)
+        return RocCurve(
+            above_t[from_t], above_s[from_s], thresholds, Behind(fp, tp, *squares), trials
+        )
 
     def _trials(self, fp: Index, tp: Index, is_negative: Mask) -> Trials | None:
         """Return what rates are worth where rows come in groups or are weighted.
@@ -449,7 +451,7 @@ def auc(y: ArrayLike, score: ArrayLike, **rows: Unpack[Sampled]) -> float:
     return Ranking.of(y, score, **rows).auc
 
 
-def roc_curve(y: ArrayLike, score: ArrayLike, **rows: Unpack[Sampled]) -> Curve:
+def roc_curve(y: ArrayLike, score: ArrayLike, **rows: Unpack[Sampled]) -> RocCurve:
     """Build the ROC curve; parameters and errors are those of :meth:`Ranking.of`."""
     return Ranking.of(y, score, **rows).curve
 

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.engine.roc.curve import Curve, position
+from aucstudio.engine.roc.curve import RocCurve, position
 from aucstudio.notices import text
 
 _ROUNDING = 1e-12  # of a bound, by which a rate that is a fraction may miss it
 
 
-def equal_error_threshold(curve: Curve) -> float:
+def equal_error_threshold(curve: RocCurve) -> float:
     """Find t such that predicting positive where score > t makes FPR and 1 - TPR most alike.
 
     It lies midway between two neighbouring scores; if all scores are equal, it is that score.
@@ -52,7 +52,7 @@ def fpr_threshold(negative_scores: ArrayLike, beta: float) -> float:
 
 
 def cost_threshold(
-    curve: Curve, cost_fp: float, cost_fn: float, prior: float | None = None
+    curve: RocCurve, cost_fp: float, cost_fn: float, prior: float | None = None
 ) -> float:
     """Find t such that predicting positive where score > t costs least.
 
@@ -61,7 +61,7 @@ def cost_threshold(
 
     Parameters
     ----------
-    curve : Curve
+    curve : RocCurve
         With all its vertices: t lies midway between two neighbouring scores.
     cost_fp, cost_fn : float
         Positive costs of one false positive and of one false negative.
@@ -86,7 +86,7 @@ def check_costs(prior: float, cost_fp: float, cost_fn: float) -> None:
         raise ValueError(text("costs_out_of_range", cost_fp=cost_fp, cost_fn=cost_fn, prior=prior))
 
 
-def minmax_threshold(curve: Curve) -> float:
+def minmax_threshold(curve: RocCurve) -> float:
     """Return (min s + max t) / 2, which makes sense only for (nearly) separable scores.
 
     Source: structure-embedded AUC-SVM, eq. 4 (where it appears as the constant -t).
@@ -96,7 +96,7 @@ def minmax_threshold(curve: Curve) -> float:
     return _midpoint(highest_negative, lowest_positive)
 
 
-def cut_at(curve: Curve, vertex: int) -> float:
+def cut_at(curve: RocCurve, vertex: int) -> float:
     """Return t such that score > t selects what the vertex does."""
     if vertex == 0:
         return float(curve.thresholds[1])
@@ -105,7 +105,7 @@ def cut_at(curve: Curve, vertex: int) -> float:
     return _midpoint(curve.thresholds[vertex + 1], curve.thresholds[vertex])
 
 
-def cuts(curve: Curve) -> Array:
+def cuts(curve: RocCurve) -> Array:
     """Return for each vertex the t of :func:`cut_at`; for the first one, which calls none, +inf."""
     above, below = curve.thresholds[1:-1], curve.thresholds[2:]
     middle = below / 2 + above / 2
@@ -213,7 +213,7 @@ class ThresholdRule:
             raise InvalidSetting("threshold", text("threshold_form", written=written))
         return cls(name)
 
-    def place(self, curve: Curve) -> float:
+    def place(self, curve: RocCurve) -> float:
         """Find t such that calling positive where score > t obeys the rule on a curve.
 
         Rates are those of weighted rows, if there are weights.
@@ -231,7 +231,7 @@ class ThresholdRule:
             return cost_threshold(curve, self.cost_fp, self.cost_fn, self.prior)
         return cut_at(curve, self._vertex(curve))
 
-    def _vertex(self, curve: Curve) -> int:
+    def _vertex(self, curve: RocCurve) -> int:
         """Find the vertex of a rule that bounds a rate."""
         m, n = curve.positives, curve.negatives
         counted = curve.behind is None  # whole rows; else a sum of weights but for rounding

@@ -101,7 +101,7 @@ class PredictorCorrector(ABC):
         """Move the primal variables."""
 
 
-def run(
+def iterate(
     method: InteriorPoint[Result],
     monitor: Monitor,
     scorer: Callable[[Result], Scorer],
@@ -186,7 +186,7 @@ def solve_box_qp(
         before the tolerance.
     """
     solver = _BoxIterate(pairs, F, c, margin, tol, monitor)
-    return run(solver, monitor, lambda found: scorer(found.weights, found.coefficients))
+    return iterate(solver, monitor, lambda found: scorer(found.weights, found.coefficients))
 
 
 class _BoxIterate:
@@ -364,7 +364,7 @@ def solve_hinge(
     """
     q = np.ones(len(F)) if weights is None else weights
     solver = _HingeIterate(F, loss, q, tol, monitor)
-    return run(solver, monitor, lambda found: scorer(found.weights))
+    return iterate(solver, monitor, lambda found: scorer(found.weights))
 
 
 class _HingeIterate(PredictorCorrector):

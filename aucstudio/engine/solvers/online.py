@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.compiled import kernel
-from aucstudio.engine.solvers.stochastic import Features, Visits, total
+from aucstudio.engine.solvers.stochastic import Features, Visits, pairwise_sum
 
 _SAME_POINT = 1e-6  # of the squares: a squared distance below this is rounding
 
@@ -146,12 +146,14 @@ def _buffered_steps(
             _products(F, x, w, columns[other], filled, by_x, by_w)
             for k in range(len(w)):
                 terms[k] = w[k] * F[x, k]
-            score = total(terms)
+            score = pairwise_sum(terms)
             for k in range(len(w)):
                 terms[k] = F[x, k] * F[x, k]
             limit = 0.5 * C * max(1.0, seen[other] / capacity)
             if sequential:
-                _one_by_one(y, score, total(terms), by_x, by_w, gram[other], limit, taus[:filled])
+                _one_by_one(
+                    y, score, pairwise_sum(terms), by_x, by_w, gram[other], limit, taus[:filled]
+                )
             else:
                 for b in range(filled):
                     taus[b] = y * limit if y * (score - by_w[b]) <= 1.0 else 0.0
@@ -257,7 +259,7 @@ def _saddle_steps(
         x = order[visit]
         for k in range(len(w)):
             terms[k] = w[k] * F[x, k]
-        score = total(terms)
+        score = pairwise_sum(terms)
         t += 1.0
         eta = zeta / np.sqrt(t)
         if positive[visit]:
@@ -280,7 +282,7 @@ def _saddle_steps(
         if reach > radius:  # only then can |w| be: it need not be computed at every step
             for k in range(len(w)):
                 terms[k] = w[k] * w[k]
-            reach = np.sqrt(total(terms))
+            reach = np.sqrt(pairwise_sum(terms))
             if reach > radius:
                 for k in range(len(w)):
                     w[k] *= radius / reach

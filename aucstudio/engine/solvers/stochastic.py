@@ -316,7 +316,7 @@ def _pair_steps(
         i, j, t = first[visit], second[visit], done + visit
         for k in range(len(w)):
             terms[k] = short[k] * (F[i, k] - F[j, k])
-        if total(terms) < 1.0:
+        if pairwise_sum(terms) < 1.0:
             step = rate / (1.0 + regularization * rate * t)
             for k in range(len(w)):
                 w[k] += step * (F[i, k] - F[j, k])
@@ -333,7 +333,7 @@ def _pair_steps(
 
 
 @kernel
-def total(terms: NDArray[np.floating]) -> float:
+def pairwise_sum(terms: NDArray[np.floating]) -> float:
     """Add up by halves, which a processor can do side by side; the terms are overwritten."""
     count = len(terms)
     while count > 8:

@@ -34,7 +34,7 @@ class Trace:
     ----------
     x, y : ndarray
         FPR and TPR of every vertex.
-    curve : Curve or None
+    curve : RocCurve or None
         Counts and thresholds of the vertices; None for an average.
     split, splits : int
         The split and the number of splits.
@@ -44,7 +44,7 @@ class Trace:
 
     x: Array
     y: Array
-    curve: roc.Curve | None
+    curve: roc.RocCurve | None
     split: int
     splits: int
     spread: Array | None = None
@@ -64,12 +64,12 @@ class RunCurves:
 
     Attributes
     ----------
-    curves : tuple of Curve
+    curves : tuple of RocCurve
         One for each finished split.
     auc : Estimate
     """
 
-    curves: tuple[roc.Curve, ...]
+    curves: tuple[roc.RocCurve, ...]
     auc: Estimate
     _areas: dict[Band, list[roc.PartialAUC]] = dataclasses.field(default_factory=dict)
 
@@ -96,7 +96,7 @@ class RunCurves:
         return self._areas[band]
 
     @cached_property
-    def _bends(self) -> list[roc.Curve]:
+    def _bends(self) -> list[roc.RocCurve]:
         """The curves reduced to their corners, with the same areas."""
         return [curve.corners() for curve in self.curves]
 
@@ -192,7 +192,7 @@ def vertex_words(trace: Trace, vertex: int, threshold: float | None = None) -> s
     return "   ".join(part for part in parts if part).replace("-", "−")
 
 
-def _row_words(curve: roc.Curve, vertex: int) -> list[str]:
+def _row_words(curve: roc.RocCurve, vertex: int) -> list[str]:
     """Count the rows predicted positive, without weights."""
     counts, (m, n) = curve.behind or curve, curve.rows
     counted = [f"TP {counts.tp[vertex]:,} of {m:,}", f"FP {counts.fp[vertex]:,} of {n:,}"]

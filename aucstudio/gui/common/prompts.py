@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QDialog,
     QFileDialog,
+    QInputDialog,
     QLayout,
     QMessageBox,
     QProgressBar,
@@ -210,15 +211,11 @@ class WorkRow(QWidget):
 
 def ask_open_path(parent: QWidget, title: str, filters: str, folder: str = "") -> str | None:
     """Ask for an existing file; None if cancelled."""
+    dialog = QFileDialog(parent, title, folder or _last_folder(filters), filters)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
     # The kinds by name alone: the endings of all tables are wider than a screen.
-    path, _ = QFileDialog.getOpenFileName(
-        parent,
-        title,
-        folder or _last_folder(filters),
-        filters,
-        options=QFileDialog.Option.HideNameFilterDetails,
-    )
-    return _noted(path, filters)
+    dialog.setOption(QFileDialog.Option.HideNameFilterDetails)
+    return _noted(_answered(dialog), filters)
 
 
 def ask_save_path(parent: QWidget, title: str, suggested: str, filters: str) -> str | None:
@@ -229,12 +226,41 @@ def ask_save_path(parent: QWidget, title: str, suggested: str, filters: str) -> 
     """
     suggested, chosen = os.path.join(_last_folder(filters), suggested), ""
     while True:
-        path, chosen = QFileDialog.getSaveFileName(parent, title, suggested, filters, chosen)
+        folder, name = os.path.split(suggested)
+        dialog = QFileDialog(parent, title, folder, filters)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.selectFile(name)
+        if chosen:
+            dialog.selectNameFilter(chosen)
+        path = _answered(dialog)
+        chosen = dialog.selectedNameFilter()
         if path.lower().endswith(tuple(_endings(filters))):
             return _noted(path, filters)
         suggested = path + next(iter(_endings(chosen or filters)), "") if path else ""
         if not os.path.lexists(suggested):
             return _noted(suggested, filters)
+
+
+def _answered(dialog: QFileDialog) -> str:
+    """Run a file dialog and return the chosen path; empty if cancelled.
+
+    During Qt's static functions for files PySide keeps an error of an overridden method, raises it
+    in every later one and then crashes; during a dialog's own loop it reports the error.
+    """
+    path = dialog.selectedFiles()[0] if dialog.exec() else ""
+    dialog.deleteLater()
+    return path
+
+
+def ask_item(parent: QWidget, title: str, question: str, items: Sequence[str]) -> str | None:
+    """Ask for one of some items; None if cancelled."""
+    dialog = QInputDialog(parent)
+    dialog.setWindowTitle(title)
+    dialog.setLabelText(question)
+    dialog.setComboBoxItems(items)
+    chosen = dialog.textValue() if dialog.exec() else None
+    dialog.deleteLater()
+    return chosen
 
 
 def _endings(filters: str) -> list[str]:

@@ -168,6 +168,8 @@ class Deck(QWidget):
             self.windows[name].raise_()
             self.windows[name].activateWindow()
         self._activate(name)
+        if (place := self.place(name)) is not None:
+            self.area.ensureWidgetVisible(self.tiles[place])
         self.view_shown.emit()
 
     def visit(self, name: str) -> tuple[PageView, str]:

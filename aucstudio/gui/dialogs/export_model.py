@@ -24,7 +24,7 @@ from aucstudio.engine import roc
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.threshold import Chosen, ThresholdChooser
+from aucstudio.gui.common.threshold import Chosen, ThresholdChooser, score_words
 from aucstudio.gui.common.widgets import STRETCH, answers, down, label, named, show_note
 from aucstudio.gui.state.background import Answer, Background
 from aucstudio.gui.state.session import Session, ShownRun
@@ -190,15 +190,15 @@ class ModelChoice(QObject):
     def words(self, model: Model) -> str:
         """Return the threshold of a model in words; empty for the one that was shown."""
         shown = self.target.rule == OWN and not self._after_refit()
-        number = f"{model.threshold:.4g}".replace("-", "−")
-        return "" if shown else f"threshold {number}, {model.threshold_rule}"
+        words = f"threshold {score_words(model.threshold)}, {model.threshold_rule}"
+        return "" if shown else words
 
     # ------------------------------------------------------------- showing
 
     def _in_sample(self) -> bool:
         return self._run.record.experiment.validation.scheme == LEAVE_PAIR_OUT
 
-    def _curve(self) -> roc.Curve:
+    def _curve(self) -> roc.RocCurve:
         """Return the curve of the rows on which thresholds are chosen."""
         split = self._run.record.splits[self._split]
         if self._in_sample():

@@ -16,6 +16,7 @@ from aucstudio.gui.common.plots.roc_sketch import RocSketch
 from aucstudio.gui.common.plotting import class_steps, faded, finite_range, make_plot, pen
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import current_theme, scaled
+from aucstudio.gui.common.threshold import score_words
 from aucstudio.gui.common.widgets import (
     STRETCH,
     ElidedLabel,
@@ -28,7 +29,7 @@ from aucstudio.gui.common.widgets import (
     set_role,
     show_note,
 )
-from aucstudio.gui.dialogs.scored import Scored, ScoreSummary, TableRanking, score_words
+from aucstudio.gui.dialogs.scored import Scored, ScoreSummary, TableRanking
 from aucstudio.notices import text
 from aucstudio.notices.words import class_words, figure_words
 from aucstudio.project.data.preparing.acceptance import KINDS, RANGE, Refusal
@@ -222,16 +223,16 @@ class ScoreHistogram(QWidget):
         self.threshold.setPos(scores.threshold)
         low, high = finite_range(np.append(scores.edges, scores.threshold), 0.02)
         self.plot.set_whole((low, high), (0.0, 1.05 * (scores.rows.max() or 1.0)), air=0.0)
-        named_rows = zip(("positives", "negatives"), scores.predicted, strict=True)
-        names = zip(("positive", "negative"), scores.classes, strict=True)
-        self.words.setText(
-            text(
-                "predicted_classes",
-                **dict(named_rows),
-                **dict(names),
-                threshold=score_words(scores.threshold),
-            )
+        (positive, negative), (positives, negatives) = scores.classes, scores.predicted
+        words = text(
+            "predicted_classes",
+            positive=positive,
+            negative=negative,
+            positives=positives,
+            negatives=negatives,
+            threshold=score_words(scores.threshold),
         )
+        self.words.setText(words)
 
 
 _HEADS = ("Input check", "Count", "Which")

@@ -16,7 +16,7 @@ from aucstudio.engine.inference import Interval, pauc_interval
 from aucstudio.gui.common.curve_figures import band_words
 from aucstudio.gui.common.plots.roc_sketch import outline
 from aucstudio.gui.common.rows_model import file_facts
-from aucstudio.gui.common.threshold import rates_words
+from aucstudio.gui.common.threshold import rates_words, score_words
 from aucstudio.notices import text
 from aucstudio.notices.words import figure_words, interval_words
 from aucstudio.project.data.any_table import AnyTable
@@ -156,11 +156,6 @@ class SeenScores:
             edges,
             np.stack(rows).astype(float),
         )
-
-
-def score_words(score: float) -> str:
-    """Write a score with four digits and a true minus."""
-    return f"{score:.4g}".replace("-", "−")
 
 
 def _cells(block: Block, k: int) -> tuple[str, ...]:

@@ -7,10 +7,10 @@ from PySide6.QtCore import QObject
 from aucstudio.gui.state.session_files import StudyFiles
 from aucstudio.gui.state.session_runs import FindBest, Runs
 from aucstudio.gui.state.session_state import SessionState
-from aucstudio.gui.state.study import ShownRun, Study
+from aucstudio.gui.state.study import ShownRun, StudyState
 from aucstudio.project.work.submit import Place
 
-__all__ = ["Session", "ShownRun", "Study"]
+__all__ = ["Session", "ShownRun", "StudyState"]
 
 
 class Session(SessionState):

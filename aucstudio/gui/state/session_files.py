@@ -16,7 +16,7 @@ from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.preferences import KnownImport, preferences
 from aucstudio.gui.state.session_runs import Runs
 from aucstudio.gui.state.session_state import SessionState
-from aucstudio.gui.state.study import Study
+from aucstudio.gui.state.study import StudyState
 from aucstudio.gui.state.study_reading import (
     PASTED,
     OpenedStudy,
@@ -130,7 +130,7 @@ class Save:
 
     Attributes
     ----------
-    study : Study
+    study : StudyState
     path : Path
     document : callable
         Returns the plan and the table as they were at the time of the request.
@@ -140,7 +140,7 @@ class Save:
         Why runs could not be saved, by id; filled by ``write``.
     """
 
-    study: Study
+    study: StudyState
     path: Path
     document: Callable[[], Mapping[str, Any]]
     again: bool = False
@@ -230,7 +230,7 @@ class StudyFiles(QObject):
 
     # ------------------------------------------------------------- another study
 
-    def _leave_for(self, study: Study) -> None:
+    def _leave_for(self, study: StudyState) -> None:
         """Replace the present study; its runs continue and are stored in its own file."""
         session, old = self._session, self._session.study
         if session.unsaved:
@@ -249,7 +249,7 @@ class StudyFiles(QObject):
     def close_study(self) -> None:
         """Close the study and show the start page."""
         self.opener.cancel()
-        self._leave_for(Study(self._session.plan.fresh()))
+        self._leave_for(StudyState(self._session.plan.fresh()))
 
     # ------------------------------------------------------------- opening
 
@@ -309,7 +309,7 @@ class StudyFiles(QObject):
             self._runs.queue(found.experiments.experiments)
         self.opened.emit(found)
 
-    def _on_read(self, study: Study, job: Job[None, tuple[dict[str, str], object]]) -> None:
+    def _on_read(self, study: StudyState, job: Job[None, tuple[dict[str, str], object]]) -> None:
         if job.result is not None:
             self._on_damage(study, job.result[0])
 
@@ -317,7 +317,7 @@ class StudyFiles(QObject):
         """Remove damaged runs from the list and report them."""
         self._on_damage(self._session.study, damaged)
 
-    def _on_damage(self, study: Study, damaged: Mapping[str, str]) -> None:
+    def _on_damage(self, study: StudyState, damaged: Mapping[str, str]) -> None:
         gone = study.leave_out(damaged)
         if not gone or study is not self._session.study:
             return

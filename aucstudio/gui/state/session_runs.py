@@ -12,7 +12,7 @@ from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.runner import LiveRun, Waiting
 from aucstudio.gui.state.session_state import SessionState
-from aucstudio.gui.state.study import ShownRun, Study
+from aucstudio.gui.state.study import ShownRun, StudyState
 from aucstudio.project.data.score_file import Joined
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import Validation, require_enough
@@ -65,7 +65,7 @@ class Runs:
         session.study_shown.connect(self.watch)
         self.cluster = ClusterLink(session)
 
-    def watch(self, study: Study) -> None:
+    def watch(self, study: StudyState) -> None:
         """Subscribe to the runs of a study."""
         runner = study.runner
         runner.at_once = self._place.at_once
@@ -222,12 +222,12 @@ class Runs:
 
     # ------------------------------------------------------------- starting and ending
 
-    def _begin(self, study: Study, plan: PlannedRun, live: LiveRun) -> RunTask:
+    def _begin(self, study: StudyState, plan: PlannedRun, live: LiveRun) -> RunTask:
         if study is self._session.study:
             self._session.keep_soon.start()  # the project may be new
         return submit(plan, self._place_of(study, plan.experiment), live.home, compute_figures)
 
-    def _place_of(self, study: Study, experiment: Experiment) -> Place:
+    def _place_of(self, study: StudyState, experiment: Experiment) -> Place:
         """Return where a run is made."""
         if experiment.members:
             from aucstudio.project.combination.combining import Combining
@@ -248,7 +248,7 @@ class Runs:
             return False
         return True
 
-    def on_moved(self, study: Study) -> None:
+    def on_moved(self, study: StudyState) -> None:
         """Notify listeners of a change of runs; delete a closed study that has finished."""
         session = self._session
         ended = not study.busy and not study.home.unsaved  # about which closing asks
@@ -257,7 +257,7 @@ class Runs:
             study.deleteLater()
         session.notify({"live"})
 
-    def _on_ended(self, study: Study, outcome: Outcome, live: LiveRun) -> None:
+    def _on_ended(self, study: StudyState, outcome: Outcome, live: LiveRun) -> None:
         session, record = self._session, outcome.record
         unsaved = outcome.unsaved or study.home.unsaved.get(record.id, "")
         if record.status == FAILED:
@@ -292,7 +292,7 @@ class FindBest:
         self._session, self._runs = session, runs
         session.study_shown.connect(self.watch)
 
-    def watch(self, study: Study) -> None:
+    def watch(self, study: StudyState) -> None:
         """Subscribe to the searches of a study."""
         held = study.tournament
         held.changed.connect(functools.partial(self._runs.on_moved, study))
@@ -386,7 +386,7 @@ class FindBest:
         )
         self._runs.queue([planned])
 
-    def _take_standings(self, study: Study, standings: Standings) -> None:
+    def _take_standings(self, study: StudyState, standings: Standings) -> None:
         """List the best run and the simplest that is not significantly worse; hide the others.
 
         Runs that the user has listed stay as they are.
@@ -412,5 +412,5 @@ class FindBest:
             session.failed.emit(sentence, "")
 
 
-def _listed(study: Study, record: RunRecord) -> RunLook:
+def _listed(study: StudyState, record: RunRecord) -> RunLook:
     return next(study.plan.free_looks([record.experiment.title], study.runner.taken_looks()))

@@ -16,7 +16,7 @@ from PySide6.QtGui import QUndoCommand, QUndoGroup
 
 from aucstudio.gui.state.background import Turns, delayed
 from aucstudio.gui.state.plan import Plan, PlanKeeper, RunLook, joined_plan
-from aucstudio.gui.state.study import Focus, ShownRun, Study
+from aucstudio.gui.state.study import Focus, ShownRun, StudyState
 from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.project.data.table import Table
@@ -47,7 +47,7 @@ Value = TypeVar("Value")
 class _OfStudy(Generic[Value]):
     """An attribute of the open study, read through the session."""
 
-    def __init__(self, read: Callable[[Study], Value]) -> None:
+    def __init__(self, read: Callable[[StudyState], Value]) -> None:
         self._read = read
 
     def __get__(self, session: SessionState, _owner: type) -> Value:
@@ -63,9 +63,9 @@ class SessionState(QObject):
 
     Attributes
     ----------
-    study : Study
+    study : StudyState
         The open study; replaced as a whole.
-    left : list of Study
+    left : list of StudyState
         Studies that were closed while they have running work.
     turns : Turns
     undo_group : QUndoGroup
@@ -106,10 +106,10 @@ class SessionState(QObject):
         self.keeper = PlanKeeper(self._plan_joined.emit)
         self.keep_soon = delayed(self, _KEEP_MILLISECONDS, self.keep_plan)
         self._rest = delayed(self, _REST_MILLISECONDS, lambda: self.notify({"band_rested"}))
-        self.left: list[Study] = []
-        self.study = Study(Plan())
+        self.left: list[StudyState] = []
+        self.study = StudyState(Plan())
 
-    def swap(self, study: Study) -> None:
+    def swap(self, study: StudyState) -> None:
         """Show another study."""
         self.study = study
         study.setParent(self)
@@ -144,7 +144,7 @@ class SessionState(QObject):
     queue = _OfStudy(lambda study: study.runner.queue)
 
     @property
-    def studies(self) -> tuple[Study, ...]:
+    def studies(self) -> tuple[StudyState, ...]:
         """The open study, and closed ones with running work."""
         return self.study, *self.left
 
@@ -192,7 +192,7 @@ class SessionState(QObject):
             self._rest.start()
         self.keep_soon.start()
 
-    def put_looks(self, study: Study, looks: Mapping[str, RunLook]) -> None:
+    def put_looks(self, study: StudyState, looks: Mapping[str, RunLook]) -> None:
         """Change the looks of runs without undo, which must never remove a finished run."""
         plan = dataclasses.replace(study.plan, looks=looks)
         if study is self.study:
@@ -337,12 +337,12 @@ class SessionState(QObject):
         if not self.keeper.is_closed:
             self.keep(self.study)
 
-    def keep(self, study: Study) -> None:
+    def keep(self, study: StudyState) -> None:
         """Start to write the plan of a study into its file, if it has one."""
         if study.home.file is not None:
             self.keeper.write(study, study.home.file, study.document())
 
-    def _take_over(self, study: Study, wanted: dict[str, Any], joined: dict[str, Any]) -> None:
+    def _take_over(self, study: StudyState, wanted: dict[str, Any], joined: dict[str, Any]) -> None:
         """Show changes of another window to the plan of the same project."""
         if self.keeper.is_closed or study is not self.study:
             return

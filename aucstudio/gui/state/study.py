@@ -78,7 +78,7 @@ class ShownRun:
     look: RunLook
 
 
-class Study(QObject):
+class StudyState(QObject):
     """Table, file, plan, runs, focus and jobs of one study.
 
     A window replaces it as a whole. A late result carries its study and never reaches another one;

@@ -11,7 +11,7 @@ from typing import Any
 
 from aucstudio.gui.state.plan import Plan, linked_settings, read_plan
 from aucstudio.gui.state.preferences import KnownImport
-from aucstudio.gui.state.study import Study
+from aucstudio.gui.state.study import StudyState
 from aucstudio.notices import text
 from aucstudio.project.data.columns import count_all
 from aucstudio.project.data.finding import Finding, found
@@ -84,10 +84,10 @@ class OpenedStudy:
     experiments: ExperimentFile | None = None
     choices: ImportChoices | None = None
 
-    def study(self, present: Plan) -> Study:
+    def study(self, present: Plan) -> StudyState:
         """Return the study; settings that the file lacks are those of ``present``."""
         stored = self.file, self.records, self.verified, self.standings
-        return Study(self.plan(present), self.table, *stored)
+        return StudyState(self.plan(present), self.table, *stored)
 
 
 def read_file(

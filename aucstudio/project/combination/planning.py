@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from aucstudio.engine import DECLARED
-from aucstudio.engine.crossfit.members import Member, listed
+from aucstudio.engine.crossfit.members import Member, write_list
 from aucstudio.engine.params import InvalidSetting, declared_params
 from aucstudio.notices import text
 from aucstudio.notices.words import runs_words
@@ -84,7 +84,7 @@ def _library(experiments: Sequence[Experiment]) -> str:
         known = declared_params(DECLARED[experiment.method])
         given = {n: v for n, v in experiment.params.items() if v != known[n].default}
         members.append(Member.of(experiment.method, **given))
-    text = listed(dict.fromkeys(members))
+    text = write_list(dict.fromkeys(members))
     setting = declared_params(DECLARED[METHOD])["library"]
     try:
         setting.check(text)

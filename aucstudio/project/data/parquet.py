@@ -135,14 +135,17 @@ _NESTED = re.compile(r"\[.*\]|\{.*\}", re.S)
 class _ParquetFile(CellStore):
     """A Parquet file, opened to describe its columns; a context manager."""
 
-    def __init__(self, path: Path, folder: Path, report: Advance, *, texts_declared: bool) -> None:
+    def __init__(
+        self, path: Path, folder: Path, report: Advance, rows: int, *, texts_declared: bool
+    ) -> None:
         super().__init__(path, folder, report)
         file = literal(glob.escape(str(for_duckdb(path, folder))))
         try:
             fields, self.remarks = self._run(lambda: one_level(self._connection, file))
             listed = ", ".join(f"{field.read} AS c{k}" for k, field in enumerate(fields))
             source = f"read_parquet({file}, file_row_number = true, hive_partitioning = false)"
-            relation = f"(SELECT file_row_number AS place, {listed} FROM {source})"
+            limit = f"LIMIT {rows}" if rows else ""
+            relation = f"(SELECT file_row_number AS place, {listed} FROM {source} {limit})"
             described = self._all(f"SELECT column_type FROM (DESCRIBE SELECT * FROM {relation})")
             types = tuple(str(kind) for (kind,) in described[1:])
             self.names = [field.name for field in fields]
@@ -185,6 +188,7 @@ def open_typed(
     kinds: Mapping[str, str],
     *,
     texts_declared: bool,
+    rows: int = 0,
 ) -> Source:
     """Describe the columns of a Parquet file, which are read like those of a text file.
 
@@ -197,6 +201,8 @@ def open_typed(
     texts_declared : bool
         Whether all text columns are text by declaration. Otherwise texts are classified like those
         of a text file, and whole numbers may be dates such as 20240131.
+    rows : int
+        Number of rows that are read; 0 for all.
 
     Raises
     ------
@@ -211,7 +217,7 @@ def open_typed(
     def report(share: float) -> None:
         progress(share, "looking at the file")
 
-    with _ParquetFile(path, folder, report, texts_declared=texts_declared) as file:
+    with _ParquetFile(path, folder, report, rows, texts_declared=texts_declared) as file:
         names, columns, remarks = file.names, file.columns, file.remarks
         if (len(names) < 2 and schema is None) or not file.height:
             what = "only one column" if file.height else "no rows"
@@ -288,15 +294,24 @@ def about_texts(columns: Iterable[Column]) -> Iterator[Finding]:
 
 def count_cells(path: Path) -> int:
     """Return the number of cells of a Parquet file; 0 if it cannot be read."""
+    return _total(path, "num_values", "parquet_metadata")
+
+
+def count_rows(path: Path) -> int:
+    """Return the number of rows of a Parquet file; 0 if it cannot be read."""
+    return _total(path, "num_rows", "parquet_file_metadata")
+
+
+def _total(path: Path, field: str, function: str) -> int:
     import duckdb
 
     try:
         with scratch.folder() as folder, duckdb.connect(config=CLOSED) as connection:
             name = literal(glob.escape(str(for_duckdb(path, folder))))
-            sql = f"SELECT coalesce(sum(num_values), 0) FROM parquet_metadata({name})"
-            ((cells,),) = connection.execute(sql).fetchall()
+            sql = f"SELECT coalesce(sum({field}), 0) FROM {function}({name})"
+            ((total,),) = connection.execute(sql).fetchall()
     except OSError:
         return 0
     except unreadable_kinds():
         return 0
-    return int(cells)
+    return int(total)

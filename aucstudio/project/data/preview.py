@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 from aucstudio.project import scratch
 from aucstudio.project.data.import_choices import ImportChoices
-from aucstudio.project.data.input_files import CLOSED, for_duckdb, literal, several
-from aucstudio.project.data.parquet import one_level
-from aucstudio.project.data.readers.formats import BY_KEY, MATRIX, PARQUET, TEXT, names_sql
+from aucstudio.project.data.input_files import several
+from aucstudio.project.data.parquet import count_rows
+from aucstudio.project.data.readers.formats import BY_KEY, MATRIX, PARQUET, TEXT
 from aucstudio.project.data.readers.reading import (
     Opening,
     Plain,
@@ -265,31 +265,8 @@ def _cut(plain: Plain, folder: Path) -> tuple[Plain, bool]:
         return dataclasses.replace(plain, path=here), whole
     if plain.kind != PARQUET:
         return plain, True
-    here = folder / "head.parquet"
-    whole = _first_of_parquet(plain.path, here, folder)
-    return (plain, True) if whole else (dataclasses.replace(plain, path=here), False)
-
-
-def _first_of_parquet(path: Path, here: Path, folder: Path) -> bool:
-    import duckdb
-
-    source, target = literal(str(for_duckdb(path, folder))), literal(str(here))
-    try:
-        with duckdb.connect(config=CLOSED) as connection:
-            rows = connection.execute(f"SELECT num_rows FROM parquet_file_metadata({source})")
-            row = rows.fetchone()
-            if row is None or row[0] <= ROWS:
-                return True
-            columns, _ = one_level(connection, source)
-            listed = ", ".join(f"{field.read} AS c{k}" for k, field in enumerate(columns))
-            named = names_sql([field.name for field in columns])
-            connection.execute(
-                f"COPY (SELECT {listed} FROM read_parquet({source}) LIMIT {ROWS}) TO {target} "
-                f"(FORMAT parquet, {named})"
-            )
-    except duckdb.Error:
-        return True  # the reader reports what is wrong
-    return False
+    # The reader reports what is wrong with a file whose rows cannot be counted.
+    return dataclasses.replace(plain, rows=ROWS), count_rows(plain.path) <= ROWS
 
 
 def _beginning(

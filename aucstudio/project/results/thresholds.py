@@ -100,7 +100,7 @@ class Choice:
 
 
 def choose(
-    record: RunRecord, split: int, target: Target, stakes: Stakes, curve: roc.Curve | None = None
+    record: RunRecord, split: int, target: Target, stakes: Stakes, curve: roc.RocCurve | None = None
 ) -> Choice:
     """Find the threshold of a target on the held-out scores of a split, or on another curve."""
     if curve is None and target.is_typed_on(record, split):
@@ -115,7 +115,7 @@ def choose(
         return Choice(0.0, f"{sentence[0].upper()}{sentence[1:]}.")
 
 
-def counts_at(curve: roc.Curve, threshold: float) -> Confusion:
+def counts_at(curve: roc.RocCurve, threshold: float) -> Confusion:
     """Count what lies on which side of a threshold."""
     vertex = vertex_of(curve, threshold)
     rows, weighted = curve.behind or curve, None
@@ -273,12 +273,12 @@ def data_prior(record: RunRecord, table: Table | None = None) -> float:
     return float(np.append(split.train_positive, split.test_positive).mean())
 
 
-def curve_of(split: SplitResult) -> roc.Curve:
+def curve_of(split: SplitResult) -> roc.RocCurve:
     """Return the held-out ROC curve of a split."""
     return ranking(split).curve
 
 
-def vertex_of(curve: roc.Curve, threshold: float) -> int:
+def vertex_of(curve: roc.RocCurve, threshold: float) -> int:
     """Find the vertex that a threshold reaches: its rows are those with score > threshold."""
     ascending = curve.thresholds[::-1]
     return len(ascending) - int(np.searchsorted(ascending, threshold, "right")) - 1

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.calibration import KINDS, Calibration, learn
+from aucstudio.engine.calibration import KINDS, Calibration, calibrate
 from aucstudio.engine.roc import ThresholdRule, roc_curve
 from aucstudio.notices.words import percent_words, suggestion
 from aucstudio.project.data.any_table import AnyTable
@@ -179,7 +179,7 @@ def fit_calibration(
 ) -> Calibration:
     """Fit a calibration; InputError states why it cannot be fitted."""
     try:
-        return learn(check_kind(kind), positive, scores)
+        return calibrate(check_kind(kind), positive, scores)
     except ValueError as error:
         raise InputError(str(error), setting="calibrate") from error
 

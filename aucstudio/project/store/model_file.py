@@ -225,7 +225,7 @@ def _calibration(manifest: _Manifest, arrays: Arrays) -> calibration.Calibration
         raise ValueError("the calibration arrays must be numeric")
     if stored is None:
         return None
-    return calibration.restore(stored.kind, stored.form, stored.settings, arrays)
+    return calibration.restore_calibration(stored.kind, stored.form, stored.settings, arrays)
 
 
 def _require_names(found: PreparationSettings) -> None:

@@ -196,7 +196,7 @@ class ColumnSummary:
         Names of the classes; empty where the table has no two of them.
     area : Interval or None
         The area under its ROC curve with DeLong's interval; None where a class has no cell.
-    curve : Curve or None
+    curve : RocCurve or None
     by_share : bool
         Whether texts were ranked by their share of positives.
     layout : str
@@ -210,7 +210,7 @@ class ColumnSummary:
     distribution: Distribution
     class_names: tuple[str, ...]
     area: Interval | None
-    curve: roc.Curve | None
+    curve: roc.RocCurve | None
     by_share: bool
     layout: str = ""
 

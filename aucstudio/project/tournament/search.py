@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.crossfit.folds import draw_folds
-from aucstudio.engine.crossfit.members import Member, library, listed
+from aucstudio.engine.crossfit.members import Member, library, write_list
 from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.engine.inference import holm
 from aucstudio.engine.monitor import Stopped
@@ -271,7 +271,7 @@ class _Search:
         comparison, ready = self._comparison, self._comparison.ready
         params = {
             "fpr_range": self.range,
-            "library": listed(ready),
+            "library": write_list(ready),
             "n_folds": self.folds,
             "random_state": self.validation.seed,
         }

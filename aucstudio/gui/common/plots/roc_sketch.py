@@ -58,7 +58,7 @@ class RocSketch:
             edge.setPen(pen(faded(theme.band, 120), 1.0))
 
 
-def outline(curve: roc.Curve) -> tuple[Array, Array]:
+def outline(curve: roc.RocCurve) -> tuple[Array, Array]:
     """Return the corners of a curve, one in each cell of a fine grid."""
     corners = curve.corners()
     cells = np.floor(corners.fpr * _CELLS) * (_CELLS + 1) + np.floor(corners.tpr * _CELLS)

@@ -330,7 +330,7 @@ class LiveLine:
     ----------
     live : LiveRun or None
         The run, if it has a curve.
-    curve : Curve or None
+    curve : RocCurve or None
         Its ROC curve at the latest look.
     """
 
@@ -338,7 +338,7 @@ class LiveLine:
         self._item = item
         self._live: LiveRun | None = None
         self._picture: object = None
-        self.curve: roc.Curve | None = None
+        self.curve: roc.RocCurve | None = None
 
     @property
     def live(self) -> LiveRun | None:

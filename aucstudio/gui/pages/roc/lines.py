@@ -89,10 +89,10 @@ class Face:
     names: tuple[str, str]
     figure_title: str
     figure_words: str
-    figure: Callable[[roc.Curve], float]
-    points: Callable[[roc.Curve], Points]
-    path: Callable[[roc.Curve], Points]
-    height: Callable[[roc.Curve, Array], Array]
+    figure: Callable[[roc.RocCurve], float]
+    points: Callable[[roc.RocCurve], Points]
+    path: Callable[[roc.RocCurve], Points]
+    height: Callable[[roc.RocCurve, Array], Array]
     chance: Callable[[float], Points]
     corner: tuple[int, int] = (1, 1)
     better: int = 1
@@ -133,7 +133,7 @@ def _of_split(face: Face, trace: Trace) -> Shape:
     return Shape(trace, face.points(trace.curve), path, None, face.counted)
 
 
-def _mean(face: Face, curves: Sequence[roc.Curve]) -> tuple[Array, Array, Array]:
+def _mean(face: Face, curves: Sequence[roc.RocCurve]) -> tuple[Array, Array, Array]:
     """Average the second coordinate where any of the lines bends, or on a grid of many."""
     x = np.unique(np.concatenate([face.points(curve)[0] for curve in curves]))
     if len(x) > _GRID:
@@ -155,7 +155,7 @@ def cut(values: Array, pieces: NDArray[np.int64]) -> Array:
     return np.append(inner, values[-1])
 
 
-def _precision_path(curve: roc.Curve) -> Points:
+def _precision_path(curve: roc.RocCurve) -> Points:
     """Cut the segments of tied scores, on which the counts run straight and precision does not."""
     counts = curve.behind or curve
     rows = np.diff(counts.tp + counts.fp)
@@ -166,7 +166,7 @@ def _precision_path(curve: roc.Curve) -> Points:
     return tp / curve.positives, np.append(precision[:1], precision)
 
 
-def _precision_at(curve: roc.Curve, recall: Array) -> Array:
+def _precision_at(curve: roc.RocCurve, recall: Array) -> Array:
     """Precision at a recall, with the fewest false positives it can be had for."""
     tp, fp = recall * curve.positives, roc.fpr_at(curve, recall) * curve.negatives
     first = roc.precision_recall(curve)[1][0]
@@ -174,24 +174,24 @@ def _precision_at(curve: roc.Curve, recall: Array) -> Array:
     return precision
 
 
-def _gain_at(curve: roc.Curve, rows: Array) -> Array:
+def _gain_at(curve: roc.RocCurve, rows: Array) -> Array:
     return np.asarray(np.interp(rows, *roc.gain(curve)))
 
 
-def _lift_points(curve: roc.Curve) -> Points:
+def _lift_points(curve: roc.RocCurve) -> Points:
     """The lift, with the first group's on the left of it: the counts run straight to it."""
     rows, lift = roc.lift(curve)
     return np.append(0.0, rows), np.append(lift[:1], lift)
 
 
-def _lift_at(curve: roc.Curve, rows: Array) -> Array:
+def _lift_at(curve: roc.RocCurve, rows: Array) -> Array:
     first = roc.lift(curve)[1][0]
     found, start = _gain_at(curve, rows), np.full(len(rows), first)
     lift: Array = np.divide(found, rows, out=start, where=rows > 0)
     return lift
 
 
-def _lift_path(curve: roc.Curve) -> Points:
+def _lift_path(curve: roc.RocCurve) -> Points:
     """Cut the long segments of tied scores, on which lift is no straight line."""
     rows, _ = roc.gain(curve)
     pieces = np.ceil(512 * np.diff(rows)).astype(np.int64)
@@ -199,7 +199,7 @@ def _lift_path(curve: roc.Curve) -> Points:
     return x, _lift_at(curve, x)
 
 
-def _mean_cost(curve: roc.Curve) -> float:
+def _mean_cost(curve: roc.RocCurve) -> float:
     mix, cost = roc.cost_curve(curve)
     return float(np.trapezoid(cost, mix))
 

@@ -44,7 +44,7 @@ class FocusedPoint:
         The line that it lies on.
     split : int
         Whose threshold it is.
-    curve : Curve
+    curve : RocCurve
         Of that split.
     vertex : int
         Of ``curve``.
@@ -54,7 +54,7 @@ class FocusedPoint:
     run: ShownRun
     trace: Trace
     split: int
-    curve: roc.Curve
+    curve: roc.RocCurve
     vertex: int
     threshold: float
 

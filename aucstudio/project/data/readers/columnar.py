@@ -144,17 +144,16 @@ def write_arrow(path: Path, target: Path, _options: ReadOptions, report: Advance
     return typed_rows(texts=None)
 
 
-def _copy_arrow(path: Path, start: int, target: Path, names: Sequence[str] = ()) -> None:
-    """Copy a stream of Arrow as Parquet, with other names of the columns if they are given."""
-    more = f", {names_sql(names)}" if names else ""
+def _copy_arrow(
+    path: Path, start: int, target: Path, query: str = "FROM arrow", options: str = ""
+) -> None:
+    """Write what a query yields of a stream of Arrow as Parquet."""
     with duckdb_on(target.parent) as connection:
         connection.register("arrow", _Source(path, start))
-        connection.execute(f"COPY (FROM arrow) TO {literal(str(target))} (FORMAT parquet{more})")
+        connection.execute(f"COPY ({query}) TO {literal(str(target))} (FORMAT parquet{options})")
 
 
 # ------------------------------------------------------------- columns of values
-
-_EPOCH, _MICROSECOND = datetime.datetime(1970, 1, 1), datetime.timedelta(microseconds=1)
 
 
 def type_of_cells(types: Collection[type]) -> type:
@@ -184,52 +183,28 @@ def write_columns(
     import nanoarrow
     from nanoarrow.ipc import StreamWriter
 
-    schemas = [_schema_of(kind) for kind in types]
-    schema = nanoarrow.struct({f"c{k}": one for k, one in enumerate(schemas)})
+    numbers = {int: nanoarrow.int64(), float: nanoarrow.float64()}
+    kinds = [numbers.get(kind, nanoarrow.large_string()) for kind in types]
+    schema = nanoarrow.struct({f"c{k}": kind for k, kind in enumerate(kinds)})
     rows = target.with_suffix(".arrows")
     with StreamWriter.from_path(rows) as writer:
         for columns in parts:
             leave_room(target.parent)
             arrays = [
-                _array(cells, kind, one)
-                for cells, kind, one in zip(columns, types, schemas, strict=True)
+                nanoarrow.c_array(cells if kind in numbers else [*map(_text, cells)], known)
+                for cells, kind, known in zip(columns, types, kinds, strict=True)
             ]
             height = len(columns[0])
             batch = nanoarrow.c_array_from_buffers(schema, height, [None], children=arrays)
             writer.write_array(batch)
-    _copy_arrow(rows, 0, target, names)
+    cells = (
+        f"c{k}{'' if t is not datetime.datetime else '::TIMESTAMP'}" for k, t in enumerate(types)
+    )
+    _copy_arrow(rows, 0, target, f"SELECT {', '.join(cells)} FROM arrow", f", {names_sql(names)}")
 
 
-def _schema_of(kind: type) -> Any:
-    import nanoarrow
-
-    if kind is datetime.datetime:
-        return nanoarrow.timestamp("us")
-    return {int: nanoarrow.int64, float: nanoarrow.float64, str: nanoarrow.string}[kind]()
-
-
-def _array(cells: Sequence[Any], kind: type, schema: Any) -> Any:
-    """Return a column as an Arrow array."""
-    import nanoarrow
-    import numpy as np
-
-    if kind is str:
-        texts = [None if cell is None else spell(cell) for cell in cells]
-        return nanoarrow.c_array(texts, schema)
-    if kind is float:
-        return nanoarrow.c_array(np.array(cells, dtype=np.float64))
-    known = np.array([cell is not None for cell in cells])
-    number = int if kind is int else _microseconds
-    values = np.array([0 if cell is None else number(cell) for cell in cells], dtype=np.int64)
-    bits = np.packbits(known, bitorder="little")
-    return nanoarrow.c_array_from_buffers(schema, len(cells), [bits, values])
-
-
-def _microseconds(day: datetime.date) -> int:
-    moment = datetime.datetime(day.year, day.month, day.day)
-    if isinstance(day, datetime.datetime):
-        moment = day
-    return (moment - _EPOCH) // _MICROSECOND
+def _text(cell: Any) -> str | None:
+    return None if cell is None else spell(cell)
 
 
 # ------------------------------------------------------------- compressed levels of Arrow

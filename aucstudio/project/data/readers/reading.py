@@ -59,6 +59,8 @@ class Plain(Written):
         Columns that the user declared as numbers.
     sha256 : str
         Of the given file; empty if the reader computes it.
+    rows : int
+        Number of rows that are read of a typed file; 0 for all.
     """
 
     path: Path
@@ -68,6 +70,7 @@ class Plain(Written):
     chosen: tuple[str, ...] = ()
     numbers: frozenset[str] = frozenset()
     sha256: str = ""
+    rows: int = 0
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -322,9 +325,9 @@ def open_source(
         return open_delimited(plain.path, plain.given, folder, report, schema, plain.kinds)
     from aucstudio.project.data.parquet import open_typed
 
-    sha256 = plain.sha256 or fingerprint(
-        plain.path, lambda share: report(0.2 * share, "looking at the file")
-    )
+    sha256 = plain.sha256
+    if not (sha256 or plain.rows):
+        sha256 = fingerprint(plain.path, lambda part: report(0.2 * part, "looking at the file"))
     source = open_typed(
         plain.path,
         plain.given,
@@ -333,5 +336,6 @@ def open_source(
         schema,
         plain.kinds,
         texts_declared=plain.texts is None,
+        rows=plain.rows,
     )
     return dataclasses.replace(source, sha256=sha256)
