@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import pickle
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -22,7 +21,7 @@ from numba.core.caching import (
 )
 
 # A file of another version may name types that this one does not have.
-_OUTDATED = (AttributeError, ImportError, pickle.UnpicklingError)
+_OUTDATED = (AttributeError, ImportError)
 
 
 class _Summed:
