@@ -38,6 +38,20 @@ def portions(count: int, width: int, numbers: int) -> Iterator[slice]:
     return (slice(start, min(count, start + step)) for start in range(0, count, step))
 
 
+def sums_from(x: Array) -> Array:
+    """Return the sums x[k] + x[k + 1] + ... for k = 0, ..., len(x)."""
+    sums = np.zeros(len(x) + 1)
+    np.cumsum(x[::-1], out=sums[-2::-1])
+    return sums
+
+
+def sums_below(x: Array) -> Array:
+    """Return the sums x[0] + ... + x[k - 1] for k = 0, ..., len(x)."""
+    sums = np.zeros(len(x) + 1)
+    np.cumsum(x, out=sums[1:])
+    return sums
+
+
 def ascending(values: NDArray[F]) -> tuple[Index, NDArray[F]]:
     """Return the order that sorts finite values, and them in that order."""
     if len(values) < MANY or values.dtype != np.float64:

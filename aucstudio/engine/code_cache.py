@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import pickle
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,6 +20,9 @@ from numba.core.caching import (
     IndexDataCacheFile,
     _CacheLocator,
 )
+
+# A file of another version may name types that this one does not have.
+_OUTDATED = (AttributeError, ImportError, pickle.UnpicklingError)
 
 
 class _Summed:
@@ -54,12 +58,15 @@ class _CheckedFiles(IndexDataCacheFile):
             file.write(summed.sum.digest())
 
     def _load_index(self) -> Any:
-        return super()._load_index() if _is_whole(self._index_path) else {}
+        with contextlib.suppress(*_OUTDATED):
+            return super()._load_index() if _is_whole(self._index_path) else {}
+        return {}
 
     def _load_data(self, name: str) -> Any:
-        if not _is_whole(self._data_path(name)):
-            raise FileNotFoundError(name)  # the function is then compiled and written again
-        return super()._load_data(name)
+        with contextlib.suppress(*_OUTDATED):
+            if _is_whole(self._data_path(name)):
+                return super()._load_data(name)
+        raise FileNotFoundError(name)  # the function is then compiled and written again
 
 
 def _folder() -> str:

@@ -16,6 +16,25 @@ def twice(x):
     return 2 * x
 """
 
+NAMED = """
+from typing import NamedTuple
+
+from aucstudio.engine.compiled import kernel
+
+
+class Number(NamedTuple):
+    value: float
+
+
+@kernel
+def doubled(number):
+    return 2 * number.value
+
+
+def twice(x):
+    return doubled(Number(x))
+"""
+
 # The kernels of boosting and of the online methods, as methods call them.
 REAL = """
 import numpy as np
@@ -82,6 +101,16 @@ def test_damaged_cache_file_is_recompiled_and_replaced(source, damage, ending):
     third = loaded(source)
     assert third(21) == 42
     assert sum(third._compiled.stats.cache_hits.values()) == 1
+
+
+def test_cache_of_another_version_is_recompiled(source, monkeypatch):
+    """The type of the argument has another name in it."""
+    monkeypatch.syspath_prepend(source.parent)
+    for text in (NAMED, NAMED.replace("Number", "RenamedNumber")):
+        source.write_text(text)
+        importlib.invalidate_caches()
+        monkeypatch.delitem(sys.modules, "cached_functions", raising=False)
+        assert importlib.import_module("cached_functions").twice(21) == 42
 
 
 def test_function_works_when_the_cache_cannot_be_written(source, monkeypatch):

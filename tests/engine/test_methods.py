@@ -20,7 +20,7 @@ from aucstudio.engine import DECLARED, METHODS, InvalidSetting, Stopped, declare
 from aucstudio.engine.roc import auc
 
 # Smaller settings for a small table.
-SMALL = {"library": "few", "n_trees": 30}
+SMALL = {"library": "few", "n_trees": 30, "n_rounds": 20}
 
 
 def cases(*, without=(), kernels_without=()):

@@ -228,7 +228,7 @@ def score_by_keys(hand, files):
     hand.place("widget", "score_button")
     hand.press("alt+s")
     hand.place("widget", "score_save_button")
-    hand.press("alt+e")
+    hand.press("alt+v")
     hand.answer_with_file(files["scores"])
     hand.wait("the scores to be saved", says_saved, "widget", "score_words")
     hand.press("Escape")

@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from aucstudio.engine.arrays import Array, Index, Mask, portions
+from aucstudio.engine.arrays import Array, Index, Mask, portions, sums_below, sums_from
 
 
 class FreeConstantHinge:
@@ -154,8 +154,8 @@ class SquaredHingePoint:
         steps = np.diff(self._first, prepend=0, append=len(t))
         self._segment = np.repeat(np.arange(len(a) + 1), steps)
         self._p, self._q = hinge.weights[self._positives], hinge.weights[self._negatives]
-        self._k_positive = _sums_from(self._q)[self._first]
-        self._k_negative = _sums_below(self._p)[self._segment]
+        self._k_positive = sums_from(self._q)[self._first]
+        self._k_negative = sums_below(self._p)[self._segment]
         slack = self._over_negatives(a, t)
         slack_negative = self._over_positives(t, a)
         self.value = max(float(a @ slack + t @ slack_negative), 0.0) / hinge.pairs
@@ -170,12 +170,12 @@ class SquaredHingePoint:
 
     def _over_negatives(self, own: Array, others: Array) -> Array:
         """Sum own + other over the negatives active with each positive, with the pairs' weights."""
-        per_row = self._k_positive * own + _sums_from(self._q * others)[self._first]
+        per_row = self._k_positive * own + sums_from(self._q * others)[self._first]
         return np.asarray(self._p * per_row)
 
     def _over_positives(self, own: Array, others: Array) -> Array:
         """Sum own + other over the positives active with each negative, with the pairs' weights."""
-        per_row = self._k_negative * own + _sums_below(self._p * others)[self._segment]
+        per_row = self._k_negative * own + sums_below(self._p * others)[self._segment]
         return np.asarray(self._q * per_row)
 
     def gram(self, X: NDArray[Any], pause: Callable[[], None]) -> Array:
@@ -224,17 +224,3 @@ class SquaredHingePoint:
         out[self._negatives] = at_negatives
         out *= self._double
         return out
-
-
-def _sums_from(x: Array) -> Array:
-    """Return the sums x[k] + x[k + 1] + ... for k = 0, ..., len(x)."""
-    sums = np.zeros(len(x) + 1)
-    np.cumsum(x[::-1], out=sums[-2::-1])
-    return sums
-
-
-def _sums_below(x: Array) -> Array:
-    """Return the sums x[0] + ... + x[k - 1] for k = 0, ..., len(x)."""
-    sums = np.zeros(len(x) + 1)
-    np.cumsum(x, out=sums[1:])
-    return sums

@@ -16,7 +16,16 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import scipy
 
-from aucstudio.engine.arrays import MANY, Array, Index, Mask, ascending, portions
+from aucstudio.engine.arrays import (
+    MANY,
+    Array,
+    Index,
+    Mask,
+    ascending,
+    portions,
+    sums_below,
+    sums_from,
+)
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.linalg import nothing
 
@@ -235,9 +244,9 @@ def _add_up(
     exactly 1 the other way.
     """
     first = np.searchsorted(t, s - margin, side="right")
-    per_positive = p * np.append(0.0, np.cumsum(q[::-1]))[::-1][first]
+    per_positive = p * sums_from(q)[first]
     steps = np.diff(first, prepend=0, append=len(t))
-    per_negative = q * np.repeat(np.append(0.0, np.cumsum(p)), steps)
+    per_negative = q * np.repeat(sums_below(p), steps)
     gradient[positives], gradient[negatives] = -per_positive, per_negative
     return float(per_positive @ (margin - s) + per_negative @ t)
 

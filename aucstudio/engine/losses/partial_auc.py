@@ -25,7 +25,7 @@ import scipy
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
-from aucstudio.engine.arrays import Array, Mask, portions
+from aucstudio.engine.arrays import Array, Mask, portions, sums_below
 from aucstudio.engine.losses import Risk
 from aucstudio.engine.roc import position, rank_weights
 
@@ -74,7 +74,7 @@ class StructuralRisk:
         self._f = f[: self._kept]
         self._g = rank_weights(len(self._negatives), alpha, beta)[: self._kept]
         self._rise = self._g / self._f
-        self._mass = np.append(0.0, np.cumsum(self._f))
+        self._mass = sums_below(self._f)
         self._decreasing = alpha == 0.0
         self._total = len(self._positives) * float(self._g.sum())
 

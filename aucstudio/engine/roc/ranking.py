@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from aucstudio.engine.arrays import Array, Index, Mask, ascending
+from aucstudio.engine.arrays import Array, Index, Mask, ascending, sums_below, sums_from
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.roc.curve import (
     Behind,
@@ -176,7 +176,7 @@ def trials_at(
         The share is that of these rows in the first so many.
     """
     weights = weights.astype(np.float64)
-    until = np.append(0.0, np.cumsum(weights))[ends]
+    until = sums_below(weights)[ends]
     if hit is None:
         of_group = np.bincount(groups, weights).astype(np.float64)
         spread, shares, counts = _group_squares(groups, weights, 0.0 * weights, ends, of_group)
@@ -185,8 +185,8 @@ def trials_at(
     else:
         of_group, hits = np.zeros(int(groups.max(initial=-1)) + 1), weights * hit
         spread, shares, counts = _group_squares(groups, hits, weights, ends, of_group)
-        squares, total = np.append(0.0, np.cumsum(weights**2))[ends], until
-        reached = np.append(0.0, np.cumsum(hits))[ends]
+        squares, total = sums_below(weights**2)[ends], until
+        reached = sums_below(hits)[ends]
         p = np.divide(reached, total, out=np.zeros(len(ends)), where=total > 0)
         single = np.divide(total**2, squares, out=np.zeros(len(ends)), where=squares > 0)
     trials, several = np.minimum(shares, single), counts > 1
@@ -369,7 +369,7 @@ class Ranking:
     def _above(self) -> tuple[Array, Array]:
         """Sums of the weights of both classes from each place on, the highest score first."""
         assert self.weights is not None
-        return _sums_from(self.weights[0]), _sums_from(self.weights[1])
+        return sums_from(self.weights[0]), sums_from(self.weights[1])
 
     @cached_property
     def curve(self) -> RocCurve:
@@ -389,7 +389,7 @@ class Ranking:
         if self.weights is None:
             return RocCurve(fp, tp, thresholds, None, trials)
         above_s, above_t = self._above
-        squares = _sums_from(self.weights[1] ** 2)[from_t], _sums_from(self.weights[0] ** 2)[from_s]
+        squares = sums_from(self.weights[1] ** 2)[from_t], sums_from(self.weights[0] ** 2)[from_s]
         return RocCurve(
             above_t[from_t], above_s[from_s], thresholds, Behind(fp, tp, *squares), trials
         )
@@ -407,7 +407,7 @@ class Ranking:
         weights = self.weights or (np.ones(len(self.s)), np.ones(len(self.t)))
         each = _merged(weights, is_negative)
         if self.units is None:
-            squares, sums = np.append(0.0, np.cumsum(each**2)), np.append(0.0, np.cumsum(each))
+            squares, sums = sums_below(each**2), sums_below(each)
             called = np.maximum(fp + tp, 1)
             of_called = sums[called] ** 2 / squares[called] * (fp + tp > 0)
             of_all = (np.full(len(fp), effective_rows(of)) for of in (*weights, each))
@@ -436,11 +436,6 @@ def _order(scores: Scores, units: Index | None, rows: Index) -> Index:
         return ascending(scores)[0]
     order: Index = np.lexsort((units[rows], scores))
     return order
-
-
-def _sums_from(weights: Array) -> Array:
-    """Return the sums of the weights from each place to the end, and 0 behind it."""
-    return np.append(0.0, np.cumsum(weights[::-1]))[::-1]
 
 
 def auc(y: ArrayLike, score: ArrayLike, **rows: Unpack[Sampled]) -> float:

@@ -123,7 +123,10 @@ def written_part(
 
 def typed_rows(*remarks: Finding, **more: Any) -> Written:
     """Return what is known of a Parquet file; ``texts`` is None if all texts are declared."""
-    return Written(PARQUET, known=dict(NAMED_ROWS), remarks=remarks, **more)
+    known = dict(NAMED_ROWS)
+    if more.get("texts", ()) is None:
+        known["strict"] = False  # there is no row that cannot be read
+    return Written(PARQUET, known=known, remarks=remarks, **more)
 
 
 def pick_part(
