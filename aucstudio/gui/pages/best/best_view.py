@@ -179,7 +179,6 @@ class BestView(PageView):
 
     def _show(self, standings: Standings) -> None:
         self.board.show_standings(standings)
-        self._fit_board()
         kept = set(self.session.records)
         self.verdict.show_standings(standings, self.session.selected, kept)
         curve = self._shows_curve()
@@ -194,6 +193,7 @@ class BestView(PageView):
         found = statement(standings)
         self.sentence.setText(found)
         self.hint.setText("Starting…" if standings.ended == RUNNING else found.headline)
+        self._fit_board()  # the words above take their room first
 
     def _fit_board(self) -> None:
         """Leave the picture its least height."""
