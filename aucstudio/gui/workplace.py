@@ -11,7 +11,8 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from aucstudio.gui.common.overrides import catch_errors_of_overrides
 from aucstudio.gui.common.view import PageView
@@ -67,6 +68,20 @@ class Workplace:
         setup.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the controls in it
         self.sides = Sides(setup, middle, self.runs_panel)
         self.deck.view_shown.connect(self.sides.show_middle)
+        fields = (
+            self.data_panel.label_combo,
+            self.validation_panel.fields["scheme"],
+            self.method_panel.combo,
+        )
+        for number, (panel, field) in enumerate(zip(panels, fields, strict=True), 1):
+            go = partial(self._go_to_card, setup, panel, field)
+            QShortcut(QKeySequence(f"Alt+{number}"), window, go)
+
+    def _go_to_card(self, setup: QScrollArea, panel: QWidget, field: QWidget) -> None:
+        """Show a card of the set-up from its title, and move the focus to its first field."""
+        self.sides.show_side("setup", True)
+        field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        setup.verticalScrollBar().setValue(panel.y())
 
     def _show_rows(self, rows: tuple[int, ...], part: str) -> None:
         """Show rows of the table, or a part of it, in the page Data; Back returns from there."""
