@@ -14,6 +14,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QScrollArea, QWidget
 
+from aucstudio.gui.common.overrides import catch_errors_of_overrides
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import STRETCH, down, scrolled
 from aucstudio.gui.desk.actions import VIEWS, Actions, ViewDeclaration
@@ -45,6 +46,8 @@ class Workplace:
     def __init__(
         self, window: QWidget, session: Session, actions: Actions, middle: QWidget
     ) -> None:
+        for package in ("aucstudio.gui", "pyqtgraph"):
+            catch_errors_of_overrides(package)
         self.data_panel = DataPanel(session)
         self.validation_panel = ValidationPanel(session)
         self.method_panel = MethodPanel(session, actions.run, actions.tune, actions.find_best)
@@ -103,5 +106,6 @@ def _as_any(page: PageView) -> Any:
 
 def _make(session: Session, declared: ViewDeclaration) -> PageView:
     module = importlib.import_module(f"aucstudio.gui.pages.{declared.module}")
+    catch_errors_of_overrides("aucstudio.gui")
     view: PageView = getattr(module, declared.kind)(session)
     return view
