@@ -204,10 +204,16 @@ def compute_figures(record: RunRecord) -> None:
 @_cached
 def train_auc(record: RunRecord) -> float:
     """Return the mean AUC on the training parts."""
-    values = [
-        roc.auc(s.train_positive, s.train_scores, weights=s.train_weights) for s in record.splits
-    ]
+    values = [trained_area(split, WHOLE) for split in record.splits]
     return float(np.mean(values)) if values else float("nan")
+
+
+def trained_area(split: SplitResult, band: Band) -> float:
+    """Return the normalised area on the training rows of a split."""
+    rows, weights = (split.train_positive, split.train_scores), split.train_weights
+    if band == WHOLE:
+        return roc.auc(*rows, weights=weights)
+    return roc.partial_auc(*rows, *band, weights=weights).normalized
 
 
 def band_negatives(record: RunRecord, band: Band) -> int:
