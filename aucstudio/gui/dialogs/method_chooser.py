@@ -19,7 +19,7 @@ from aucstudio.engine.declared import AIMS, FAMILIES
 from aucstudio.gui.common.controls import WrappingRow
 from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.prompts import Dialog
-from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import (
     down,
     label,
@@ -37,6 +37,7 @@ from aucstudio.project.runs.outlook import Outlook
 _KEY, _TIP = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.ToolTipRole
 _TIME = 5  # column
 _SIZE = QSize(980, 640)
+_LEAST_NAME = 200  # pixels
 _AIR = 16  # pixels beside the columns
 _LEAST_ROWS, _ROW_AIR = 10, 6
 _START, _RECENT = "Start here", "Recently used"
@@ -55,6 +56,17 @@ class _Tree(QTreeWidget):
         texts = sum(max(self.sizeHintForColumn(k), heads.sectionSizeHint(k)) for k in columns)
         bar = self.verticalScrollBar().sizeHint().width()
         return QSize(texts + bar + _AIR, super().sizeHint().height())
+
+    def fit(self) -> None:
+        """Make the first column narrower if all columns then fit into the list."""
+        heads, columns = self.header(), range(self.columnCount())
+        widths = [max(self.sizeHintForColumn(k), heads.sectionSizeHint(k)) for k in columns]
+        whole, room = widths[0] + _AIR, self.viewport().width() - sum(widths[1:]) - _AIR
+        heads.resizeSection(0, room if scaled(_LEAST_NAME) <= room < whole else whole)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
 
 
 class MethodChooser(Dialog):
@@ -129,6 +141,7 @@ class MethodChooser(Dialog):
         self.tree.setMinimumHeight(_LEAST_ROWS * row)
         header = self.tree.header()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
         self.tree.currentItemChanged.connect(self._on_current)
         self.tree.itemChanged.connect(self._on_ticked)
         self.tree.itemActivated.connect(self._choose)
@@ -171,6 +184,7 @@ class MethodChooser(Dialog):
             if methods:
                 self._add_group(title, methods)
         self.tree.blockSignals(False)
+        self.tree.fit()
 
     def _add_group(self, title: str, methods: Mapping[str, str]) -> None:
         head = QTreeWidgetItem(self.tree, [title])
