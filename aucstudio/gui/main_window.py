@@ -107,7 +107,10 @@ class MainWindow(StudyWindow):
             combine=session.runs.combine_checked,
             show_setup=lambda: self._call_side("setup"),
             show_runs=lambda: self._call_side("runs"),
+            next_pane=lambda: self.workplace.sides.step(1),
+            previous_pane=lambda: self.workplace.sides.step(-1),
         )
+        actions.side_shown.connect(self._show_side)
         actions.at_once_chosen.connect(session.runs.run_at_once)
         actions.theme_chosen.connect(self.set_theme)
         self.welcome.open_data_asked.connect(actions.open_data.trigger)
@@ -128,8 +131,8 @@ class MainWindow(StudyWindow):
 
     def _connect_workplace(self) -> None:
         actions = self.actions_
-        self.workplace.sides.verb_changed.connect(
-            lambda side, verb: actions.word(f"show_{side}", verb)
+        self.workplace.sides.shown_changed.connect(
+            lambda side, shown: actions.named(f"{side}_shown").setChecked(shown)
         )
         self.deck.connect_actions(actions)
         self.workplace.data_panel.open_asked.connect(actions.open_data.trigger)
@@ -216,6 +219,10 @@ class MainWindow(StudyWindow):
 
     def _call_side(self, side: str) -> None:
         self.workplace.sides.call(side)
+        self.keep_layout()
+
+    def _show_side(self, side: str, shown: bool) -> None:
+        self.workplace.sides.show_side(side, shown)
         self.keep_layout()
 
     def _on_opened(self, found: OpenedStudy) -> None:

@@ -11,8 +11,10 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QScrollArea, QWidget
 
+from aucstudio.gui.common.overrides import catch_errors_of_overrides
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import STRETCH, down, scrolled
 from aucstudio.gui.desk.actions import VIEWS, Actions, ViewDeclaration
@@ -44,6 +46,8 @@ class Workplace:
     def __init__(
         self, window: QWidget, session: Session, actions: Actions, middle: QWidget
     ) -> None:
+        for package in ("aucstudio.gui", "pyqtgraph"):
+            catch_errors_of_overrides(package)
         self.data_panel = DataPanel(session)
         self.validation_panel = ValidationPanel(session)
         self.method_panel = MethodPanel(session, actions.run, actions.tune, actions.find_best)
@@ -64,6 +68,20 @@ class Workplace:
         setup.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the controls in it
         self.sides = Sides(setup, middle, self.runs_panel)
         self.deck.view_shown.connect(self.sides.show_middle)
+        fields = (
+            self.data_panel.label_combo,
+            self.validation_panel.fields["scheme"],
+            self.method_panel.combo,
+        )
+        for number, (panel, field) in enumerate(zip(panels, fields, strict=True), 1):
+            go = partial(self._go_to_card, setup, panel, field)
+            QShortcut(QKeySequence(f"Alt+{number}"), window, go)
+
+    def _go_to_card(self, setup: QScrollArea, panel: QWidget, field: QWidget) -> None:
+        """Show a card of the set-up from its title, and move the focus to its first field."""
+        self.sides.show_side("setup", True)
+        field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        setup.verticalScrollBar().setValue(panel.y())
 
     def _show_rows(self, rows: tuple[int, ...], part: str) -> None:
         """Show rows of the table, or a part of it, in the page Data; Back returns from there."""
@@ -88,5 +106,6 @@ def _as_any(page: PageView) -> Any:
 
 def _make(session: Session, declared: ViewDeclaration) -> PageView:
     module = importlib.import_module(f"aucstudio.gui.pages.{declared.module}")
+    catch_errors_of_overrides("aucstudio.gui")
     view: PageView = getattr(module, declared.kind)(session)
     return view

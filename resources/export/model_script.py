@@ -15,6 +15,7 @@ import math
 import os
 import re
 import sys
+import warnings
 import zlib
 from collections.abc import Callable
 from typing import IO, Any
@@ -41,7 +42,7 @@ def score(columns: dict[str, list[Any]], decimal: str | None = None) -> np.ndarr
     Raises
     ------
     ValueError
-        If a column is missing, or a cell should be a number and is none.
+        If a column is missing, or most cells of a column should be numbers and are none.
     """
     X = prepare(columns, decimal or MODEL["table"]["decimal"])
     scores = np.empty(len(X))
@@ -151,14 +152,22 @@ def scaled(number: dict[str, Any], cells: np.ndarray) -> np.ndarray:
 
 
 def read_numbers(name: str, cells: list[Any], decimal: str) -> np.ndarray:
+    """Read the cells of a column, with a warning about those that are no numbers: they are missing.
+
+    It is an error if most of them are none.
+    """
     values = [read_cell(name, cell, decimal) for cell in cells]
-    for row, value in enumerate(values, 1):
-        if value is None:
-            expected = f"a number with the decimal mark {decimal!r}"
-            if name in MODEL["preparation"].get("reading", ()):
-                expected = "written as this column was when the model was trained"
-            raise ValueError(f"column {name}, row {row}: {cells[row - 1]!r} is not {expected}")
-    return np.array(values, dtype=np.float64)
+    unread = [row for row, value in enumerate(values, 1) if value is None]
+    if unread:
+        expected = f"a number with the decimal mark {decimal!r}"
+        if name in MODEL["preparation"].get("reading", ()):
+            expected = "written as this column was when the model was trained"
+        first = f"column {name}, row {unread[0]}: {cells[unread[0] - 1]!r} is not {expected}"
+        if len(unread) > sum(value is not None and not math.isnan(value) for value in values):
+            raise ValueError(first)
+        count = "this cell counts" if len(unread) == 1 else f"{len(unread)} such cells count"
+        warnings.warn(f"{first}; {count} as missing", stacklevel=2)
+    return np.array([math.nan if value is None else value for value in values], dtype=np.float64)
 
 
 def read_cell(name: str, cell: Any, decimal: str) -> float | None:
@@ -464,19 +473,32 @@ def main() -> int:
         default=MODEL["table"]["decimal"],
         help="the decimal mark; %(default)s if not given",
     )
+    parser.add_argument(
+        "--keep", action="append", default=[], metavar="COLUMN", help="write it beside the scores"
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="end with an error at a cell that is not a number"
+    )
     options = parser.parse_args()
     try:
         output = None if options.output == "-" else options.output
         if output and os.path.exists(output) and os.path.samefile(output, options.table):
             raise ValueError("the scores would replace this table: give another name to -o")
         columns = read_table(options.table, options.delimiter, options.encoding)
-        scores = score(columns, options.decimal)
+        if absent := [name for name in options.keep if name not in columns]:
+            raise ValueError(f"it has no column {absent[0]!r} to keep")
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("error" if options.strict else "always", UserWarning)
+            scores = score(columns, options.decimal)
+        for message in dict.fromkeys(str(one.message) for one in found):
+            sys.stderr.write(f"{options.table}: {message}\n")
+        kept = {name: columns[name] for name in options.keep}
         if output is None:
-            write_scores(sys.stdout, scores)
+            write_scores(sys.stdout, scores, kept)
         else:
             with open(output, "w", encoding="utf-8", newline="") as file:
-                write_scores(file, scores)
-    except (ValueError, OSError, TypeError, csv.Error) as error:
+                write_scores(file, scores, kept)
+    except (ValueError, OSError, TypeError, UserWarning, csv.Error) as error:
         sys.stderr.write(f"{options.table}: {error}\n")
         return 2
     return 0
@@ -556,15 +578,17 @@ def names_of(cells: list[str]) -> list[str]:
     return [name or (f"c{k}" if k > 1 else "row") for k, name in enumerate(names, 1)]
 
 
-def write_scores(target: IO[str], scores: np.ndarray) -> None:
+def write_scores(target: IO[str], scores: np.ndarray, kept: dict[str, list[str]]) -> None:
     writer = csv.writer(target, lineterminator="\n")
     given = {"probability": probability(scores).tolist()} if "calibration" in MODEL else {}
-    writer.writerow(["row", "score", "threshold", "predicted", *given])
+    names = [guarded(name) for name in kept]
+    writer.writerow(["row", *names, "score", "threshold", "predicted", *given])
     threshold = float(MODEL["threshold"])
     predicted = [guarded(name) for name in predict(scores).tolist()]
     for row, value in enumerate(scores.tolist(), 1):
         found = [repr(column[row - 1]) for column in given.values()]
-        writer.writerow([row, repr(value), repr(threshold), predicted[row - 1], *found])
+        beside = [guarded(cells[row - 1]) for cells in kept.values()]
+        writer.writerow([row, *beside, repr(value), repr(threshold), predicted[row - 1], *found])
 
 
 def guarded(text: str) -> str:

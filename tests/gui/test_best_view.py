@@ -31,7 +31,7 @@ from aucstudio.project.tournament.standings import (
     Standing,
     Standings,
 )
-from tests.gui.conftest import PATIENCE, make_record, put, save_as, shown
+from tests.gui.conftest import PATIENCE, choose, make_record, put, save_as, shown
 from tests.project.test_best import write_table
 
 QUICK = (Member.of("logistic"), Member.of("auc-rls"))
@@ -429,6 +429,28 @@ def test_export_defaults_to_the_refit_model(view, ended, tmp_path, answers, qtbo
     called = model.score(session.table) > 0
     expected = ended.board.model.score(session.table) > 0
     assert (called == expected).all()  # its threshold is that for the range
+
+
+def test_refit_model_is_saved_with_the_threshold_that_is_shown(view, ended, qtbot):
+    session = view.session
+    session.set_band(0.0, 1.0)
+    end = ended.enter(session)
+    session.study.home.refits[end.best] = ended.board.model
+    (split,) = session.records[end.best].splits
+    dialog = ExportModelDialog(session, session.run(end.best), view)
+    qtbot.addWidget(dialog)
+    chooser = dialog.choice.chooser
+    assert chooser.rule.currentData() == "fpr"
+    assert float(chooser.fields["bound"].text()) == end.rule.fpr
+    saved = dialog.choice.making()(lambda _message: False)
+    assert saved.threshold == ended.board.model.threshold
+    shown_fpr = float(chooser.card.rates["fpr"].text())
+    assert end.rule.fpr - 0.05 < shown_fpr <= end.rule.fpr
+    choose(chooser.rule, "own")
+    alarms = split.test_scores[~split.test_positive] > 0
+    assert float(chooser.card.rates["fpr"].text()) == pytest.approx(alarms.mean(), abs=5e-4)
+    assert float(chooser.fields["threshold"].text()) == 0
+    assert dialog.choice.making()(lambda _message: False).threshold == 0
 
 
 def test_headline_states_the_area_of_the_range_and_untried_methods(ended):

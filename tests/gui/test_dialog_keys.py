@@ -125,6 +125,14 @@ def test_every_field_has_a_mnemonic_of_its_own(show, kind):
     assert {key: n for key, n in Counter(letters).items() if key and n > 1} == {}
 
 
+@pytest.mark.parametrize("kind", [ExportModelDialog, ScoreTableDialog])
+def test_letter_of_the_threshold_moves_the_focus_to_its_rule(show, kind, qtbot):
+    dialog = show(kind)
+    assert dialog.focusWidget() is not dialog.findChild(QWidget, "model_threshold_rule")
+    qtbot.keyClick(dialog, Qt.Key.Key_T, Qt.KeyboardModifier.AltModifier)
+    assert dialog.focusWidget() is dialog.findChild(QWidget, "model_threshold_rule")
+
+
 @pytest.mark.parametrize("kind", [*KINDS, *OTHERS])
 def test_every_control_has_a_name(show, kind):
     assert unnamed_controls(show(kind)) == []

@@ -208,6 +208,20 @@ def test_pairs_of_the_selected_row_are_marked(session, view, record):
     assert len(view.legend.items) == len(words) - 1
 
 
+def test_pairs_of_the_selected_row_follow_the_rows_shown(qtbot, session, view, record):
+    split = record.splits[0]
+    session.point_at(row=int(split.train_rows[np.flatnonzero(split.train_positive)[-1]]))
+    refresh_and_wait(qtbot, view)
+    assert points(view.marked.of_row.marks).size
+    choose(view.rows_combo, True)
+    refresh_and_wait(qtbot, view)
+    assert not points(view.marked.of_row.marks).size  # the row is not held out
+    held_out = int(split.test_rows[np.flatnonzero(split.test_positive)[0]])
+    session.point_at(row=held_out)
+    refresh_and_wait(qtbot, view)
+    assert points(view.marked.of_row.marks).shape[0] == (~split.test_positive).sum()
+
+
 def test_moving_the_threshold_does_not_redraw_the_selection(session, view, record, monkeypatch):
     calls = []
     monkeypatch.setattr(view.pointing, "follow", lambda *_: calls.append(1))

@@ -14,6 +14,7 @@ from aucstudio.gui.dialogs.export_model import REFIT, VALIDATED, ExportModelDial
 from aucstudio.notices import text
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import LEAVE_PAIR_OUT, Validation
+from aucstudio.project.results.thresholds import Target
 from aucstudio.project.store.export import FORMATS, ExportFormat
 from aucstudio.project.store.model_file import load_model
 from tests.gui.conftest import PATIENCE, choose, make_record, put
@@ -133,6 +134,7 @@ def test_saved_model_predicts_as_at_the_operating_point(
     dialog = open_dialog()
     assert dialog.choice.chooser.rule.currentText() == "set by hand"
     assert f"split {split + 1} of 3" in dialog.choice.kinds.button(0).text()
+    dialog.choice.kinds.button(VALIDATED).click()
     saved = save(dialog, answers, tmp_path / "m.aucmodel")
     scores = saved.score(read_table(table_file, need_label=False))[result.test_rows]
     called = scores > saved.threshold
@@ -177,8 +179,35 @@ def test_choice_of_model_and_threshold_is_kept_for_the_run(table_session, open_d
     assert open_dialog(kept).choice.kinds.checkedId() == VALIDATED
 
 
+@pytest.mark.parametrize("end", [0.05, 0.1, 0.3])
+def test_dialog_begins_with_the_end_of_the_fpr_range(table_session, open_dialog, end):
+    result = put(table_session, make_record(table_session.table)).splits[0]
+    table_session.set_band(0.0, end)
+    dialog = open_dialog()
+    chooser = dialog.choice.chooser
+    assert chooser.rule.currentData() == "fpr"
+    assert float(chooser.fields["bound"].text()) == end
+    called = result.test_scores > dialog.choice.validated().threshold
+    alarms = called[~result.test_positive]
+    assert alarms.mean() <= end < alarms.mean() + 1 / alarms.size
+    assert float(chooser.card.rates["fpr"].text()) == pytest.approx(alarms.mean(), abs=5e-4)
+
+
+def test_chosen_threshold_comes_before_the_end_of_the_fpr_range(table_session, open_dialog):
+    put(table_session, make_record(table_session.table))
+    table_session.set_band(0.0, 0.05)
+    table_session.use_everywhere(Target("tpr", 0.9))
+    assert open_dialog().choice.target == Target("tpr", 0.9)
+
+
+def test_run_of_several_splits_is_refit_by_default(table_session, open_dialog):
+    put(table_session, make_record(table_session.table, validation=Validation(repeats=3)))
+    assert open_dialog().choice.kinds.checkedId() == REFIT
+
+
 def test_default_threshold_is_the_model_s_own(table_session, open_dialog):
     record = put(table_session, make_record(table_session.table))
+    table_session.set_band(0.0, 1.0)
     dialog = open_dialog()
     assert dialog.choice.chooser.rule.currentData() == "own"
     assert dialog.choice.threshold_rule() is None

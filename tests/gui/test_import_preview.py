@@ -226,8 +226,13 @@ def write_with_bad_rows(path, rows=5000):
     return path
 
 
-def test_rejected_rows_are_listed_and_exported(qtbot, look_at, answers, tmp_path):
-    dialog = look_at(write_with_bad_rows(tmp_path / "bad.csv"))
+@pytest.mark.parametrize("packed", [False, True])
+def test_rejected_rows_are_listed_and_exported(qtbot, look_at, answers, tmp_path, packed):
+    path = write_with_bad_rows(tmp_path / "bad.csv")
+    if packed:
+        path = path.with_suffix(".csv.gz")
+        path.write_bytes(gzip.compress((tmp_path / "bad.csv").read_bytes()))
+    dialog = look_at(path)
     listed = dialog.left_out.rows
     assert [listed.item(k).text() for k in range(listed.count())] == [
         "line 4: 4 cells instead of 3"

@@ -37,6 +37,16 @@ def groups(chooser):
     return [tree.topLevelItem(k).text(0) for k in range(tree.topLevelItemCount())]
 
 
+@pytest.mark.parametrize("key", [Qt.Key.Key_Down, Qt.Key.Key_Up])
+def test_arrow_keys_go_from_the_search_to_the_list(chooser, qtbot, key):
+    qtbot.waitUntil(chooser.isActiveWindow)
+    chooser.search.setFocus()
+    before = chooser.tree.currentItem()
+    qtbot.keyClick(chooser.search, key)
+    assert chooser.tree.hasFocus()
+    assert chooser.tree.currentItem() is not before
+
+
 @pytest.mark.parametrize("key", METHODS)
 def test_every_method_has_a_description_and_a_use_case(key):
     described = METHODS[key].describe()

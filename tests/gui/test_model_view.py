@@ -116,7 +116,8 @@ def test_sentence_says_if_no_column_matters_significantly(qtbot, table_session, 
     part = choose_picture(qtbot, view, "importance")
     noise = np.zeros_like(part.found.drops)
     noise[:, 0::2], noise[:, 1::2] = 0.2, -0.1
-    part.found = dataclasses.replace(part.found, drops=noise)
+    wide, narrow = np.full_like(noise[0], 0.4), np.full_like(noise[0], 0.01)
+    part.found = dataclasses.replace(part.found, drops=noise, reach=wide)
     part.redraw()
     first = part.chart.rows[0]
     assert first.low < 0 < first.value
@@ -124,11 +125,11 @@ def test_sentence_says_if_no_column_matters_significantly(qtbot, table_session, 
     # A loss that is below 0 in every permutation is not above 0 either.
     noise[:, :, 1:] += 0.5
     noise[:, :, 0] = np.array([-0.02, -0.03] * (noise.shape[1] // 2))[:, None]
-    part.found = dataclasses.replace(part.found, drops=noise)
+    part.found = dataclasses.replace(part.found, drops=noise, reach=narrow)
     part.redraw()
     assert all(row.high < 0 or row.low > 0 for row in part.chart.rows)
     assert "loss of 1 of" in view.sentence.text()
-    assert "permutations" in part.plot.getAxis("bottom").labelText
+    assert "over rows" in part.plot.getAxis("bottom").labelText
 
 
 @pytest.mark.slow

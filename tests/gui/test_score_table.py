@@ -126,6 +126,7 @@ def test_scored_table_equals_that_of_the_command_line(
     dialog = dialog_of()
     assert not dialog.score.isEnabled()
     assert not dialog.save.isEnabled()
+    choose(dialog.form.choice.chooser.rule, "own")  # the default of the command line
     choose_table(dialog, path)
     choose(dialog.form.identifier, "x3")
     press(dialog, dialog.score)
@@ -528,6 +529,7 @@ def test_scores_and_classes_are_shown_before_they_are_saved(
 def test_labelled_table_shows_its_roc_curve_and_areas(dialog_of, later, choose_table, press):
     dialog = dialog_of()
     dialog._session.set_band(0.0, 0.3)
+    choose(dialog.form.choice.chooser.rule, "own")
     choose_table(dialog, later())
     assert dialog.report.curve.isHidden()
     press(dialog, dialog.score)

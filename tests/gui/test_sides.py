@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QWidget
 
 from aucstudio.gui.desk.side_columns import NARROW, Sides
 from tests.gui.conftest import make_record, put, save_as
@@ -11,6 +11,7 @@ from tests.gui.conftest import make_record, put, save_as
 # Each test creates its own window.
 pytestmark = pytest.mark.slow
 
+CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 WIDE, SLIM = NARROW + 200, NARROW - 200
 
 
@@ -37,36 +38,97 @@ def call(window, name):
 
 
 def hide(window, name):
-    """Press the shortcut of a column until it is hidden: the first time may move the focus."""
-    if words(window, name).startswith("Go"):
-        call(window, name)
-    call(window, name)
-    assert words(window, name).startswith("Show")
+    """Hide a column by its entry in the menu View."""
+    action = window.findChild(QAction, f"action_{name}_shown")
+    assert action.isChecked()
+    action.trigger()
+    assert not action.isChecked()
 
 
-def words(window, name):
-    return window.findChild(QAction, f"action_show_{name}").text().replace("&", "")
+def focused():
+    return QApplication.focusWidget().objectName()
 
 
-def test_shortcut_of_the_run_list_moves_the_focus_there_before_it_hides(opened, resize, qtbot):
+def test_shortcut_of_the_run_list_moves_the_focus_to_its_table(opened, resize, qtbot):
     runs, sides = opened.workplace.runs_panel, opened.workplace.sides
     put(opened.session, make_record(opened.session.table))
     for width in (WIDE, SLIM):
         resize(width)
-        opened.workplace.sides.left.setCurrentWidget(sides.setup)
+        sides.left.setCurrentWidget(sides.setup)
         opened.findChild(QWidget, "label_combo").setFocus()
-        assert words(opened, "runs") == "Go to run list"
-        assert words(opened, "setup") == "Hide set-up"
-        qtbot.keyClick(opened, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
-        assert runs.isVisible()
-        assert runs.isAncestorOf(QApplication.focusWidget())
-        assert words(opened, "runs") == "Hide run list"
-        qtbot.keyClick(opened, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
+        for _ in range(2):
+            qtbot.keyClick(opened, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
+            assert runs.isVisible()
+            assert QApplication.focusWidget() is runs.view
+            runs.details.notes.setFocus()
+        hide(opened, "runs")
         assert not runs.isVisible()
-        assert words(opened, "runs") == "Show run list"
         qtbot.keyClick(opened, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
-        assert runs.isVisible()
-        assert runs.isAncestorOf(QApplication.focusWidget())
+        assert opened.findChild(QAction, "action_runs_shown").isChecked()
+        assert QApplication.focusWidget() is runs.view
+
+
+def test_f6_moves_the_focus_between_set_up_runs_and_page(opened, resize, qtbot):
+    sides = opened.workplace.sides
+    put(opened.session, make_record(opened.session.table))
+    order = [sides.setup, sides.runs, sides.middle]
+    for width in (WIDE, SLIM):
+        resize(width)
+        call(opened, "setup")
+        for keys, places in ((Qt.KeyboardModifier.NoModifier, (1, 2, 0)), (SHIFT, (2, 1, 0))):
+            for place in places:
+                qtbot.keyClick(opened, Qt.Key.Key_F6, keys)
+                assert order[place].isAncestorOf(QApplication.focusWidget())
+
+
+def test_key_of_the_page_shown_moves_the_focus_to_it(opened, qtbot):
+    call(opened, "setup")
+    qtbot.keyClick(opened, Qt.Key.Key_3, CTRL)
+    call(opened, "setup")
+    front = opened.deck.active()
+    qtbot.keyClick(opened, Qt.Key.Key_3, CTRL)
+    assert opened.deck.active() is front
+    assert front.isAncestorOf(QApplication.focusWidget())
+    qtbot.keyClick(opened, Qt.Key.Key_3, CTRL)
+    assert opened.deck.active() is not front
+
+
+def test_alt_and_a_number_show_a_card_from_its_title(opened, resize, qtbot):
+    sides, runs = opened.workplace.sides, opened.workplace.runs_panel
+    put(opened.session, make_record(opened.session.table))
+    resize(SLIM)
+    opened.resize(SLIM, 500)
+    for key, name in (
+        *((Qt.Key.Key_3, "method_combo"), (Qt.Key.Key_1, "label_combo")),
+        (Qt.Key.Key_2, "scheme_combo"),
+    ):
+        sides.left.setCurrentWidget(runs)
+        qtbot.keyClick(opened, key, Qt.KeyboardModifier.AltModifier)
+        assert focused() == name
+        title = opened.focusWidget().parentWidget().heading
+        place = title.mapTo(sides.setup, title.rect().topLeft()).y()
+        assert 0 <= place < 100
+
+
+def test_another_run_is_shown_from_its_top(opened, resize, qtbot):
+    first = make_record(opened.session.table)
+    put(opened.session, first)
+    put(opened.session, make_record(opened.session.table, "logistic"))
+    resize(WIDE)
+    area = opened.findChild(QScrollArea, "run_card_area")
+    opened.findChild(QPushButton, "run_settings_button").click()
+    bar = area.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 0)
+    bar.setValue(bar.maximum())
+    opened.session.select(first.id)
+    assert bar.value() == 0
+
+
+def test_enter_presses_a_link(opened, qtbot):
+    link = opened.findChild(QPushButton, "validation_more_button")
+    for shown in (True, False):
+        qtbot.keyClick(link, Qt.Key.Key_Return)
+        assert link.isChecked() == shown
 
 
 def test_run_list_moves_to_the_left_column_in_a_narrow_window(opened, resize, qtbot):

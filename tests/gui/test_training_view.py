@@ -16,6 +16,7 @@ from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.notices.words import power_words
 from aucstudio.project.data.validation import Validation
+from aucstudio.project.results.summary import auc_summary, train_auc
 from aucstudio.project.runs.progress import Look, Progress
 from aucstudio.project.runs.record import ScoresDuringTraining, Stage, TrainingCurve
 from tests.gui.conftest import PATIENCE, choose, make_record, put, set_running_job, shown
@@ -127,17 +128,50 @@ def test_headline_reports_convergence_and_overfitting(view, add, qtbot):
     record = add(name="Calm")
     text = shown(view, qtbot)
     assert text.startswith(
-        "Calm has converged; AUC 0.909 held-out, 0.897 training, not significantly"
+        "Calm has converged; AUC 0.909 held-out (95 % 0.682–0.981), 0.897 training, "
+        "not significantly different"
     )
-    looks = record.splits[0].trajectory
-    good = np.tile(looks.train.positive.astype(np.float32), (len(looks.iteration), 1))
-    learnt = dataclasses.replace(looks, train=ScoresDuringTraining(looks.train.positive, good))
-    split = dataclasses.replace(record.splits[0], trajectory=learnt, converged=False)
+    (split,) = record.splits
+    split = dataclasses.replace(
+        split, train_scores=split.train_positive.astype(float), converged=False
+    )
     put(view.session, dataclasses.replace(record, id="heart", splits=(split,)), "Eager")
     text = shown(view, qtbot)
-    assert text.startswith(
-        "Eager did not converge; AUC 0.909 held-out, 1.000 training: it overfits"
+    assert "Eager did not converge; AUC 0.909 held-out" in text
+    assert "1.000 training: 0.091 higher" in text
+    assert "overfits" not in text
+
+
+def of_overlapping_classes(positive, share):
+    """Return scores by which a share of the positives is above all negatives."""
+    places = np.flatnonzero(positive)
+    scores = np.zeros(len(positive))
+    scores[places[: round(share * len(places))]] = 1.0
+    return scores
+
+
+@pytest.mark.parametrize(
+    ("method", "train_share", "overfits"),
+    [("logistic", 0.6, False), ("logistic", 1.0, True), ("random-forest", 1.0, False)],
+)
+def test_only_a_clear_excess_on_training_rows_is_called_overfitting(
+    view, add, qtbot, method, train_share, overfits
+):
+    """The AUC is 1/2 + share/2; a forest ranks its own rows well however it does on others."""
+    record = add(method)
+    (split,) = record.splits
+    split = dataclasses.replace(
+        split,
+        train_scores=of_overlapping_classes(split.train_positive, train_share),
+        test_scores=of_overlapping_classes(split.test_positive, 0.3),
     )
+    changed = dataclasses.replace(record, id="changed", splits=(split,))
+    put(view.session, changed, "Changed")
+    text = shown(view, qtbot)
+    high = auc_summary(changed).high
+    assert f"{train_auc(changed):.3f} training: " in text
+    assert train_auc(changed) > high
+    assert ("overfits" in text) == overfits
 
 
 def test_axis_can_show_seconds(view, add, qtbot):

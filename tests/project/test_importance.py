@@ -9,8 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from aucstudio.engine.inference import splits_interval
+from aucstudio.engine.inference import Placements, splits_interval
 from aucstudio.engine.monitor import Stopped
+from aucstudio.engine.roc import Ranking
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.project.data.preparing.preparation import feature_groups
 from aucstudio.project.explain import importance
@@ -73,7 +74,7 @@ def test_levels_of_a_category_form_one_group(table, plan):
     assert sum(width) == len(preparation.feature_names)
 
 
-def test_intervals_over_splits_and_permutations(table, plan):
+def test_intervals_cover_splits_or_the_rows_of_one_split(table, plan):
     record = execute(plan(repeats=3), table)
     found = permutation_importance(record, table, BAND, repeats=4)
     value, low, high = found.summary("auc")
@@ -86,13 +87,29 @@ def test_intervals_over_splits_and_permutations(table, plan):
     one = permutation_importance(
         dataclasses.replace(record, splits=record.splits[:1]), table, BAND, repeats=4
     )
-    value, low, high = one.summary("pauc")
-    for c in range(len(one.columns)):
-        drops = one.drops[0, :, c, 1]
-        if drops.std() == 0:
-            continue
-        expected = stats.t.interval(0.95, 3, drops.mean(), stats.sem(drops))
-        assert_allclose([low[c], high[c]], expected)
+    for k, (measure, band) in enumerate({"auc": (0.0, 1.0), "pauc": BAND}.items()):
+        value, low, high = one.summary(measure)
+        for c in range(len(one.columns)):
+            assert_allclose(value[c], one.drops[0, :, c, k].mean())
+            widths = list(paired_widths(split, table, 0, 4, c, band))
+            assert_allclose(high[c] - low[c], np.sqrt(np.mean(np.square(widths))), atol=1e-12)
+
+
+def paired_widths(split, table, seed, repeats, c, band):
+    """Return the widths of intervals of areas before minus after explicit permutations."""
+    X, scorer = split.model.preparation.apply(table, split.test_rows), split.model.scorer
+    group = list(feature_groups(split.model.preparation).values())[c]
+    for r in range(repeats):
+        moved = X.copy()
+        order = np.random.default_rng((seed, 0, r, c)).permutation(len(X))
+        moved[:, group] = X[order][:, group]
+        a, b = (
+            Placements(
+                Ranking.of(split.test_positive, scorer(rows), groups=split.test_groups), band
+            )
+            for rows in (X, moved)
+        )
+        yield 2 * stats.norm.ppf(0.975) * a.difference_variance(b).se
 
 
 def test_stop_keeps_the_finished_permutations(table, plan):

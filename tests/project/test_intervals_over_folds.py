@@ -46,6 +46,40 @@ def test_partial_auc_over_folds_has_the_interval_of_the_engine(table, plan):
     assert (area.low, area.high) == pytest.approx((t.low, t.high), abs=0.002)
 
 
+def test_tpr_over_folds_has_the_interval_of_the_area_around_its_fpr(table, plan):
+    record = execute(plan(scheme="folds", folds=4), table)
+    found = tpr_summary(record, 0.2)
+    expected = inference.folds_interval(rankings(record), 0.198, 0.202)
+    curves = [ranking.curve for ranking in rankings(record)]
+    assert found.value == pytest.approx(np.mean([float(roc.tpr_at(c, 0.2)) for c in curves]))
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert found.low < found.value < found.high
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("levels", [None, 1], ids=["distinct", "tied"])
+def test_intervals_of_tpr_over_folds_cover_and_are_narrower_than_by_splits(levels):
+    def drawn(rng, positives, negatives):
+        y = np.arange(positives + negatives) < positives
+        scores = rng.normal(size=len(y)) + 1.5 * y
+        return y, np.round(scores * levels) if levels else scores
+
+    rng, held, widths, draws = np.random.default_rng(0), 0, [], 200
+    truth = float(roc.tpr_at(roc.roc_curve(*drawn(rng, 200_000, 200_000)), 0.1))
+    for _ in range(draws):
+        y, scores = drawn(rng, 100, 500)
+        folds = np.concatenate([rng.permutation(count) % 5 for count in (100, 500)])
+        parts = [roc.Ranking.of(y[folds == k], scores[folds == k]) for k in range(5)]
+        found = inference.folds_interval(parts, 0.098, 0.102)
+        values = [float(roc.tpr_at(part.curve, 0.1)) for part in parts]
+        t = inference.splits_interval(values, 0.95, 0.2, disjoint=True)
+        held += found.low <= truth <= found.high
+        widths.append((found.high - found.low, t.high - t.low))
+    assert held / draws >= 0.92
+    found, by_t = np.nanmean(widths, axis=0)
+    assert found < 0.8 * by_t
+
+
 def test_few_negatives_in_the_range_are_warned_of(table, plan):
     record = execute(plan(scheme="folds", folds=5), table)
     negatives = min(int((~split.test_positive).sum()) for split in record.splits)

@@ -1,14 +1,16 @@
 """Rejected rows: listed, written to a file, or refused in strict mode."""
 
 import csv
+import gzip
 import json
+import zipfile
 
 import pytest
 
 from aucstudio.cli import main
 from aucstudio.project.data.disk.stream import open_stream
+from aucstudio.project.data.readers.rejected import write_rejected
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.text.delimited import write_rejected
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import DataReference
 
@@ -33,6 +35,21 @@ def test_rejected_rows_are_written_with_line_reason_and_text(path, tmp_path):
             ["7", "4 cells instead of 3", "4;5,5;ü;9"],
             ["10", "a row of totals", "Total;9;"],
         ]
+
+
+@pytest.mark.parametrize("ending", ["gz", "zip"])
+def test_rejected_rows_of_a_packed_file_are_written(path, tmp_path, ending):
+    packed = tmp_path / f"data.csv.{ending}"
+    if ending == "gz":
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+    else:
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr("codes.csv", "code;meaning\n1;one\n2;two\n")
+            archive.write(path, "data.csv")
+    table = read_table(packed, dialect={"sheet": "data.csv"} if ending == "zip" else None)
+    assert write_rejected(table, tmp_path / "left.csv") == table.rejected_rows == 4
+    write_rejected(read_table(path), tmp_path / "same.csv")
+    assert (tmp_path / "left.csv").read_bytes() == (tmp_path / "same.csv").read_bytes()
 
 
 def test_unwritable_target_is_refused(path, tmp_path):

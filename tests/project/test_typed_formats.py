@@ -416,6 +416,77 @@ def test_out_of_memory_database_reads_texts_as_numbers(tmp_path):
     table.close()
 
 
+def first_rows(path):
+    return HeadReader(path, path.parent).read(ImportChoices()).table
+
+
+SITES = [(f"s{k}", k / 4, k % 2) for k in range(40)]
+TOTAL = ("Total", 195.0, None)
+
+
+def sites(folder, ending, rows):
+    path = folder / f"t.{ending}"
+    if ending == "dta":
+        path.write_bytes((FIXTURES / "total.dta").read_bytes())
+    elif ending == "json":
+        path.write_text(
+            json.dumps([dict(zip(("site", "x", "y"), row, strict=True)) for row in rows])
+        )
+    else:
+        database(path, "site, x, y", rows)
+    return path
+
+
+@pytest.mark.parametrize("read", [read_table, open_stream, first_rows])
+@pytest.mark.parametrize("ending", ["sqlite", "json", "dta"])
+def test_total_below_the_rows_of_a_typed_file_is_left_out(tmp_path, ending, read):
+    table = read(sites(tmp_path, ending, [*SITES, TOTAL]))
+    assert (table.rows, table.missing()) == (40, {"site": 0, "x": 0, "y": 0})
+    assert [(row.row, row.reason) for row in table.rejected] == [(41, "a row of totals")]
+    assert [f.rows for f in table.remarks if f.code == "import_line"] == [1]
+
+
+@pytest.mark.parametrize("read", [read_table, open_stream, first_rows])
+@pytest.mark.parametrize("ending", ["sqlite", "json"])
+def test_total_that_occurs_further_above_is_a_level_of_a_typed_file(tmp_path, ending, read):
+    table = read(sites(tmp_path, ending, [*SITES[:9], TOTAL, *SITES[9:], TOTAL]))
+    assert (table.rows, table.rejected_rows) == (42, 0)
+
+
+def test_subtotals_of_a_typed_file_are_left_out_with_its_total(tmp_path):
+    groups = [*SITES[:20], ("Subtotal", 5.0, None), *SITES[20:], ("Subtotal", 9.0, None)]
+    table = read_table(sites(tmp_path, "sqlite", [*groups, TOTAL]))
+    assert [row.row for row in table.rejected] == [21, 42, 43]
+    assert table.file_rows.tolist() == [*range(1, 21), *range(22, 42)]
+
+
+def test_total_is_left_out_of_a_later_typed_file_as_in_training(tmp_path):
+    later = sites(tmp_path, "json", [*SITES[:5], TOTAL])
+    for rows, expected in ([*SITES, TOTAL], 5), (SITES, 6):
+        schema = read_table(sites(tmp_path, "sqlite", rows)).schema
+        (tmp_path / "t.sqlite").unlink()
+        assert read_table(later, schema=schema, need_label=False).rows == expected
+
+
+@pytest.mark.parametrize("read", [read_table, open_stream])
+def test_names_repeated_in_a_database_are_left_out(tmp_path, read):
+    path = sites(tmp_path, "sqlite", [*SITES[:20], ("site", "x", "y"), *SITES[20:]])
+    table = read(path)
+    assert [(row.row, row.reason) for row in table.rejected] == [
+        (21, "the names of the columns again")
+    ]
+    assert [column.kind for column in table.columns] == ["text", "number", "number"]
+    numbers = table if read is read_table else table.window(0, 40, ["x"])
+    assert numbers.column("x").values.tolist() == [row[1] for row in SITES]
+
+
+def test_total_of_a_parquet_file_is_a_row(tmp_path):
+    path = tmp_path / "t.parquet"
+    listed = ", ".join(f"('{site}', {x}, {y})" for site, x, y in SITES)
+    duckdb.sql(f"COPY (FROM (VALUES {listed}, ('Total', 195.0, NULL)) t(site, x, y)) TO '{path}'")
+    assert read_table(path).rows == 41
+
+
 @pytest.mark.parametrize("names", ['["x"]', '{"x": 1}', "3", "[1, 2]"])
 def test_foreign_names_in_the_metadata_of_a_parquet_file_do_no_harm(tmp_path, names):
     path = tmp_path / "t.parquet"

@@ -77,7 +77,7 @@ class Form(QFormLayout):
             words = FieldLabel(title)
             self.addRow(words, field)
             if isinstance(control, QWidget):
-                words.setBuddy(control)
+                words.setBuddy(control.focusProxy() or control)
             if tip:
                 plain_tooltip(words, tip)
         else:

@@ -323,7 +323,7 @@ class ThresholdChooser(QWidget):
 
     def controls(self) -> list[QWidget]:
         """List the controls in the order of their places."""
-        return [self.rule, *self.fields.values()]
+        return [self.rule, *self.fields.values(), self.everywhere]
 
     # ------------------------------------------------------------- showing
 

@@ -273,6 +273,19 @@ def least_size(widget: QWidget | None) -> QSize:
     return widget.minimumSizeHint().expandedTo(widget.minimumSize())
 
 
+def focus_within(part: QWidget) -> None:
+    """Move the focus to the main control of a part of the window.
+
+    Without a main control, its focus proxy, it moves to the control that has had it, or the first.
+    """
+    fields = (one for one in part.findChildren(QWidget) if one.focusPolicy() & _BY_TAB)
+    seen = [one for one in fields if one.isVisible() and one.isEnabled()]
+    for field in (part.focusProxy(), part.focusWidget(), *seen[:1]):
+        if field in seen:
+            field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            return
+
+
 def order_tabs(layout: QLayout) -> None:
     """Make Tab visit the controls in the order of a layout."""
     for one, following in itertools.pairwise(_controls(layout)):
@@ -305,6 +318,7 @@ def _controls_within(widget: QWidget) -> Iterator[QWidget]:
                 yield from _controls_within(pane)
 
 
+_BY_TAB = Qt.FocusPolicy.TabFocus
 _SPARE = 4  # pixels
 _MOST_VISIBLE = 24  # items of a drop-down list without a scroll bar
 
@@ -429,6 +443,7 @@ def link_button(name: str, accessible: str = "") -> QPushButton:
     made = named(QPushButton(), name, accessible)
     made.setProperty("link", True)
     made.setCheckable(True)
+    made.setAutoDefault(True)  # Enter presses it, also outside of a dialog
     return made
 
 

@@ -125,7 +125,8 @@ _MENUS = {
     "export_report export_script | close quit",
     "&Edit": "UNDO | copy_figure copy_figure_data paste_table | preferences",
     "&Run": "run tune find_best add_scores combine | stop | AT_ONCE cluster",
-    "&View": "PAGES | next_page previous_page back | DECK | show_setup show_runs | THEMES",
+    "&View": "PAGES | next_page previous_page back | DECK | "
+    "show_setup show_runs next_pane previous_pane setup_shown runs_shown | THEMES",
     "&Help": "help_manual help_methods help_whatsnew help_about",
 }
 _DECK = ("tear_off", "show_beside", "show_below", "all_in_one")
@@ -151,6 +152,8 @@ class Actions(QObject):
         Key of an example study.
     at_once_chosen : int
         Number of runs that may train at once.
+    side_shown : (str, bool)
+        Show or hide the column "setup" or "runs".
     """
 
     theme_chosen = Signal(str)
@@ -158,6 +161,7 @@ class Actions(QObject):
     arrangement_chosen = Signal(str)
     example_chosen = Signal(str)
     at_once_chosen = Signal(int)
+    side_shown = Signal(str, bool)
 
     def __init__(self, window: QMainWindow) -> None:
         super().__init__(window)
@@ -180,6 +184,11 @@ class Actions(QObject):
         ]
         for action in (*self.pages, *self.arrangements, *map(self.named, _OF_STUDY)):
             action.setEnabled(False)  # until there is a study
+        for side in ("setup", "runs"):
+            action = self.named(f"{side}_shown")
+            action.setCheckable(True)
+            action.setChecked(True)
+            action.triggered.connect(lambda on, side=side: self.side_shown.emit(side, on))
         for name in ("manual", "methods", "whatsnew", "about"):
             self.named(f"help_{name}").triggered.connect(
                 lambda _on=False, name=name: show_help(self._window, name)
@@ -206,10 +215,6 @@ class Actions(QObject):
         """Enable or disable the actions of some names."""
         for name in names.split():
             self.named(name).setEnabled(enabled)
-
-    def word(self, name: str, choice: str) -> None:
-        """Show the text that the catalogue has for a choice of an action."""
-        self.named(name).setText(control_words(f"action_{name}")["choices"][choice])
 
     def named(self, name: str) -> QAction:
         """Return an action by its name."""

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QSplitter, QWidget
 
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import down, on_some_screen, set_style
+from aucstudio.gui.common.widgets import down, focus_within, on_some_screen, set_style
 from aucstudio.gui.desk.actions import ARRANGEMENTS, PAGES, VIEWS, Actions, page_of
 from aucstudio.gui.desk.tiles import EQUAL, Tile, TileArea, TornOff
 from aucstudio.gui.state.background import Turns, delayed
@@ -193,8 +193,18 @@ class Deck(QWidget):
             self.bring_forward(names[(names.index(name) + tabs) % len(names)])
 
     def show_page(self, name: str) -> None:
-        """Show a view; if its page is active already, the next view of the page."""
+        """Show a view.
+
+        If its page is active already, move the focus to it; if it has the focus, show the next view
+        of the page.
+        """
+        active, focus = self._made.get(self._recent[0]), QApplication.focusWidget()
         page, place = page_of(name), self.place(name)
+        is_left = active is None or focus is None or not active.isAncestorOf(focus)
+        if name == page.key and is_left and page_of(self._recent[0]) is page:
+            self.bring_forward(self._recent[0])
+            focus_within(self.active())
+            return
         if name == page.key and place is not None:
             here = [view.name for view in page.views if self.place(view.name) == place]
             front = min(here, key=self._recent.index)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QApplication, QMenu, QMenuBar, QSplitter, QWidget
+from PySide6.QtWidgets import QApplication, QSplitter, QWidget
 
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import RoomyTabs, named
+from aucstudio.gui.common.widgets import RoomyTabs, focus_within, named
 from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.preferences import preferences
 
@@ -19,7 +19,6 @@ NARROW = _LEFT + _MIDDLE + _SLIM_RIGHT
 _SINGLE = _LEFT + _LEAST_MIDDLE
 _UNBOUND = (1 << 24) - 1  # Qt's QWIDGETSIZE_MAX
 _NAME = "sides"
-_BY_TAB = Qt.FocusPolicy.TabFocus
 
 
 class Sides(QSplitter):
@@ -30,8 +29,8 @@ class Sides(QSplitter):
 
     Signals
     -------
-    verb_changed : (str, str)
-        "setup" or "runs", and what :meth:`call` does with it now: "show", "go" or "hide".
+    shown_changed : (str, bool)
+        "setup" or "runs", and whether it is shown.
 
     Attributes
     ----------
@@ -40,7 +39,7 @@ class Sides(QSplitter):
         Has ``setup``, and the widgets without a column.
     """
 
-    verb_changed = Signal(str, str)
+    shown_changed = Signal(str, bool)
 
     def __init__(self, setup: QWidget, middle: QWidget, runs: QWidget) -> None:
         super().__init__(Qt.Orientation.Horizontal)
@@ -55,7 +54,6 @@ class Sides(QSplitter):
             self.addWidget(widget)
         self._sides = {"setup": setup, "runs": runs}
         self._shown = {setup: True, runs: True}
-        self._focused: QWidget | None = None  # the column with the focus, also while a menu has it
         self._at_work = True
         self._inside: tuple[QWidget, ...] = ()
         self._soon = delayed(self, 0, self._fit)
@@ -63,7 +61,6 @@ class Sides(QSplitter):
         self.setStretchFactor(1, 1)
         self.setCollapsible(1, False)
         self.splitterMoved.connect(self._keep_sizes)
-        QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
         self._fit()
 
     def show_side(self, name: str, shown: bool) -> None:
@@ -73,34 +70,26 @@ class Sides(QSplitter):
         self._arrange()
         if shown and self.left.indexOf(side) >= 0:
             self.left.setCurrentWidget(side)
-        self._announce()
+        self.shown_changed.emit(name, shown)
 
     def is_shown(self, name: str) -> bool:
         """Return whether a column is shown while a study is open, by its name."""
         return self._shown[self._sides[name]]
 
     def call(self, name: str) -> None:
-        """Show a column and move the focus to it; hide it if it has the focus."""
-        verb = self._verb(name)
-        self.show_side(name, verb != "hide")
-        if verb != "hide":
-            _focus_first(self._sides[name])
+        """Show a column and move the focus to it."""
+        self.show_side(name, True)
+        focus_within(self._sides[name])
 
-    def _verb(self, name: str) -> str:
-        side = self._sides[name]
-        if not self._shown[side]:
-            return "show"
-        return "hide" if self._focused is side and side.isVisible() else "go"
-
-    def _announce(self) -> None:
-        for name in self._sides:
-            self.verb_changed.emit(name, self._verb(name))
-
-    def _on_focus(self, _old: QWidget | None, now: QWidget | None) -> None:
-        if now is not None and not isinstance(now, QMenu | QMenuBar):
-            found = (side for side in self._sides.values() if side.isAncestorOf(now))
-            self._focused = next(found, None)
-            self._announce()
+    def step(self, step: int) -> None:
+        """Move the focus to the next (1) or the previous (-1) of set-up, runs and pictures."""
+        parts = [*(side for side, shown in self._shown.items() if shown), self.middle]
+        focus = QApplication.focusWidget()
+        here = [k for k, part in enumerate(parts) if focus and part.isAncestorOf(focus)]
+        part = parts[((here or [-1 if step > 0 else 0])[0] + step) % len(parts)]
+        if self.left.indexOf(part) >= 0:
+            self.left.setCurrentWidget(part)
+        focus_within(part)
 
     def at_work(self, working: bool) -> None:
         """Show the columns only while a study is open."""
@@ -186,12 +175,3 @@ class Sides(QSplitter):
         if not self._inside and self._at_work:
             self._chosen = self.sizes()
             preferences().put_in("splitters", _NAME, tuple(self._chosen))
-
-
-def _focus_first(side: QWidget) -> None:
-    """Move the focus to the part of a column that has had it, or to its first control."""
-    fields = (one for one in side.findChildren(QWidget) if one.focusPolicy() & _BY_TAB)
-    seen = [one for one in fields if one.isVisible() and one.isEnabled()]
-    kept = side.focusWidget()
-    if seen:
-        (kept if kept in seen else seen[0]).setFocus(Qt.FocusReason.ShortcutFocusReason)

@@ -51,7 +51,7 @@ from aucstudio.project.runs.final_model import (
     validated_model,
     with_carried_threshold,
 )
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.model import AS_TRAINED, Model
 from aucstudio.project.runs.progress import Progress
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.store.export import FORMATS, NATIVE, ExportFormat
@@ -97,7 +97,6 @@ class ModelChoice(QObject):
         self._session, self._run, self._table = session, run, session.table
         # The focus belongs to the selected run; another run gets the target of the study.
         in_focus = run.record.id == session.selected
-        self.target = session.focus.target if in_focus else session.plan.target
         split = session.focus.split if in_focus else 0
         self._split = min(split, len(run.record.splits) - 1)
         # A search for the best model has refit its model, which a reopened project does not hold.
@@ -106,6 +105,8 @@ class ModelChoice(QObject):
         self._search = next((one for one in searches if one.refit), None)
         self._is_of_search = self._searched is not None or self._search is not None
         self._refit: Model | None = self._searched
+        chosen = session.focus.target if in_focus else session.plan.target
+        self.target = self._default_target() if chosen.rule == OWN else chosen
         self.calibration: str | None = None
         self.kinds = QButtonGroup(self)
         for k, words in enumerate(self._choices()):
@@ -117,7 +118,8 @@ class ModelChoice(QObject):
             reason = "Some of the runs that it combines are no longer in the project"
             plain_tooltip(self.kinds.button(REFIT), reason)
         is_possible = self.kinds.button(REFIT).isEnabled()
-        kind = REFIT if self._is_of_search and is_possible else VALIDATED
+        is_usual = self._is_of_search or len(run.record.splits) > 1
+        kind = REFIT if is_usual and is_possible else VALIDATED
         self.kinds.button(kind).setChecked(True)
         self.chooser = ThresholdChooser("model_threshold", session, small=small)
         self.chooser.setParent(parent)  # without a parent it would be shown as a window
@@ -176,24 +178,29 @@ class ModelChoice(QObject):
                     self._refit = refit_combination(experiment, members, table, post)
                 else:
                     self._refit = refit(experiment, table, post)
-            made, carried = self._refit, rule
-            if self._searched is None and self._search is not None:
-                carried = rule or self._search.rule
-            if not self._is_of_search:
+            made = self._refit
+            if rule is None:  # a search has placed the threshold of its model
+                made = dataclasses.replace(made, threshold=0.0, threshold_rule=AS_TRAINED)
+            elif self._is_of_search:
+                made = with_carried_threshold(made, record, table, rule)
+            else:
                 made = rethresholded(made, experiment, table, rule)
-            elif carried is not None:
-                made = with_carried_threshold(made, record, table, carried)
             return _calibrated(made, record, calibration, None)
 
         return make
 
     def words(self, model: Model) -> str:
         """Return the threshold of a model in words; empty for the one that was shown."""
-        shown = self.target.rule == OWN and not self._after_refit()
-        words = f"threshold {score_words(model.threshold)}, {model.threshold_rule}"
-        return "" if shown else words
+        if self.target.rule == OWN:
+            return ""
+        return f"threshold {score_words(model.threshold)}, {model.threshold_rule}"
 
     # ------------------------------------------------------------- showing
+
+    def _default_target(self) -> Target:
+        """Return the rule of the search that found the model, or else the end of the FPR range."""
+        end = self._session.plan.band[1] if self._search is None else self._search.rule.fpr
+        return Target("fpr", end) if end < 1 else Target()
 
     def _in_sample(self) -> bool:
         return self._run.record.experiment.validation.scheme == LEAVE_PAIR_OUT
@@ -228,17 +235,13 @@ class ModelChoice(QObject):
             counts_at(self._curve(), choice.threshold), self._session.stakes.prior
         )
         names = model.positive, model.negative
-        shown = choice
-        if self.kinds.checkedId() == REFIT and self._searched is not None and not after_refit:
-            shown = dataclasses.replace(choice, threshold=self._searched.threshold)
         where = self._where()
-        self.chooser.show_chosen(Chosen(self.target, shown, figures, names, where, after_refit))
+        self.chooser.show_chosen(Chosen(self.target, choice, figures, names, where, after_refit))
         return choice
 
     def _after_refit(self) -> bool:
         """Whether the threshold of the saved model is chosen only after its refit."""
-        is_known = self._searched is not None and self.threshold_rule() is None
-        return self.kinds.checkedId() == REFIT and not is_known
+        return self.kinds.checkedId() == REFIT and self.target.rule != OWN
 
     def _where(self) -> str:
         """Describe the rows of the figures, and the threshold of the saved model."""
@@ -249,7 +252,7 @@ class ModelChoice(QObject):
             in_sample=self._in_sample(),
             split=self._split + 1 if count > 1 else None,
         )
-        if self.target.rule == OWN and not self._after_refit():
+        if self.target.rule == OWN:
             return figures
         code = "threshold_kept" if not refits else "threshold_of_rank"
         if refits and not self._is_of_search:
@@ -280,7 +283,7 @@ def _calibrated(model: Model, record: RunRecord, kind: str | None, split: int | 
 def _question(words: str, field: QWidget) -> QLabel:
     """Return the title of a field; Alt and the marked letter move the focus there."""
     made = label(words, "title")
-    made.setBuddy(field)
+    made.setBuddy(field.focusProxy() or field)
     return made
 
 

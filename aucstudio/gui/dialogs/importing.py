@@ -61,8 +61,8 @@ from aucstudio.project.data.finding import Finding, ranked
 from aucstudio.project.data.import_choices import ImportChoices, Part
 from aucstudio.project.data.preview import Head, HeadReader
 from aucstudio.project.data.readers.formats import BY_KEY
+from aucstudio.project.data.readers.rejected import write_rejected
 from aucstudio.project.data.table import Table
-from aucstudio.project.data.text.delimited import write_rejected
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.work.job import Job, describe_failure
 
@@ -233,7 +233,7 @@ class RejectedRows(QWidget):
             self.rows.addItem(QListWidgetItem(f"line {row.line:,}: {row.reason}"))
         lines = min(_MOST_LINES, self.rows.count())
         self.rows.setFixedHeight(lines * 2 * self.rows.fontMetrics().height() + 8)
-        # Rows of a packed file or a workbook are no lines of text that could be exported.
+        # Rows of a workbook or a database are not lines of text.
         self.export.setVisible(head.table.format == "csv" and head.files == 1)
         self.show()
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QModelIndex, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QHeaderView,
     QTreeWidget,
@@ -111,6 +111,10 @@ class MethodChooser(Dialog):
         self.search = search_field("method_search")
         self.search.textChanged.connect(self._on_search)
         self.search.returnPressed.connect(self._choose)
+        for key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
+            # As a shortcut: the area around the field would scroll by these keys.
+            arrow = QShortcut(QKeySequence(key), self.search, partial(self._move_to_list, key))
+            arrow.setContext(Qt.ShortcutContext.WidgetShortcut)
         self.tree = named(_Tree(), "method_tree")
         heads = control_words("method_tree")["choices"]
         self.tree.setHeaderLabels([*heads])
@@ -222,13 +226,11 @@ class MethodChooser(Dialog):
         ticked = [key for key in METHODS if key in self.ticked]
         return ticked or [key for key in (self.current(),) if key]
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        # The arrow keys go from the search field to the list.
-        if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Up) and self.search.hasFocus():
-            self.tree.setFocus()
-            QCoreApplication.sendEvent(self.tree, event)
-        else:
-            super().keyPressEvent(event)
+    def _move_to_list(self, key: Qt.Key) -> None:
+        """Press an arrow key of the search field in the list."""
+        self.tree.setFocus()
+        event = QKeyEvent(QKeyEvent.Type.KeyPress, key, Qt.KeyboardModifier.NoModifier)
+        QCoreApplication.sendEvent(self.tree, event)
 
     def show_problem(self, sentence: str) -> None:
         """Show why the requested methods cannot be run."""

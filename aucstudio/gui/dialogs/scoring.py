@@ -88,9 +88,6 @@ class ScoreForm(QObject):
         self._looked_at: Model | None = None
         self.columns: tuple[str, ...] = ()
         self.choice = ModelChoice(session, run, parent, small=True)
-        # The model that `train --save-model` saves.
-        if len(run.record.splits) > 1 and self.choice.kinds.button(REFIT).isEnabled():
-            self.choice.kinds.button(REFIT).setChecked(True)
         self.layout = Form()
         self._add_table()
         self._add_model(run)

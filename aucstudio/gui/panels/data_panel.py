@@ -68,7 +68,7 @@ class DataPanel(Card):
     import_asked = Signal()
 
     def __init__(self, session: Session) -> None:
-        super().__init__("&1  Data")
+        super().__init__("1  Data")
         self.session = session
         self.title = ElidedLabel()
         self.title.setObjectName("data_title")
@@ -107,7 +107,6 @@ class DataPanel(Card):
         self._on_table()
 
     def _lay_out(self) -> None:
-        self.heading.setBuddy(self.label_combo)
         self._form = Form(self.label_combo, self.positive_combo)
         notes = (self.findings, self.notes, self.problem, self.remarks)
         buttons = across(self.open_button, self.columns_button, STRETCH)

@@ -158,8 +158,7 @@ class MethodPanel(Card):
         self.refresh()
 
     def _lay_out(self) -> None:
-        self.heading = label("&3  METHOD", "heading")
-        self.heading.setBuddy(self.combo)
+        self.heading = label("3  METHOD", "heading")
         head = across((self.heading, 1), self.choose)
         parts = (self.best, self.combo, self.summary, self.form, self.preparation)
         tuning, ends = Form(self.tune_by), across(self.reset, STRETCH, self.tune)

@@ -218,6 +218,7 @@ class RunDetails(Card):
         self.setParent(parent)  # without a parent it would be shown as a window
         self.session = session
         self._figures = figures
+        self._run: str | None = None
         self.rows.setContentsMargins(16, 12, 8, 12)
         self._add_head()
         self._add_body()
@@ -279,6 +280,9 @@ class RunDetails(Card):
         if shown is None:
             return
         record = shown.record
+        if record.id != self._run:
+            self._run = record.id
+            self.area.verticalScrollBar().setValue(0)
         self.name.setText(shown.look.name)
         self.line.setPixmap(swatch(shown.look).pixmap(SWATCH))
         show_note(self.error, record.error, "error")

@@ -80,7 +80,7 @@ class ValidationPanel(Card):
     band_checked = Signal()
 
     def __init__(self, session: Session) -> None:
-        super().__init__("&2  Validation")
+        super().__init__("2  Validation")
         self.session = session
         self.fields = Fields(
             scheme=choice_box("scheme_combo", narrow=True),
@@ -111,7 +111,6 @@ class ValidationPanel(Card):
     def _lay_out(self) -> None:
         self._file = holding(down((self.choose, LEFT), self.file_name, gap=4))
         shown = [field for key, field in self.fields.items() if key not in _DRAWN]
-        self.heading.setBuddy(self.fields["scheme"])
         self._form = Form(*shown, ("File", self._file), self.band)
         drawn = Form(*(self.fields[key] for key in _DRAWN))
         self.more = Fold("validation_more_button", "More", [holding(drawn)])

@@ -44,7 +44,7 @@ from aucstudio.project.data.validation import FORWARD
 from aucstudio.project.errors import input_error
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.runs.model import Model
+from aucstudio.project.runs.model import AS_TRAINED, Model
 from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.progress import Listener, Progress
 from aucstudio.project.runs.record import DONE, RunRecord, SplitResult, TrainingCurve
@@ -360,7 +360,7 @@ def combined_model(
         method=experiment.method,
         params=msgspec.to_builtins(dict(experiment.params)),
         threshold=0.0,
-        threshold_rule="as trained",
+        threshold_rule=AS_TRAINED,
         schema=experiment.data.schema,
         calibration=None,
         calibrated_on="",

@@ -11,19 +11,32 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from aucstudio.project import scratch
 from aucstudio.project.data.cells import CellStore, unreadable_kinds
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.input_files import CLOSED, for_duckdb, literal, quoted
+from aucstudio.project.data.readers.conversion import spell
 from aucstudio.project.data.readers.formats import NAMES
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.column_types import forced_form, guess_form
-from aucstudio.project.data.text.contents import Source
+from aucstudio.project.data.text.contents import MAX_REJECTED, LeftOut, Rejected, Source, Tidied
 from aucstudio.project.data.text.dialect import Dialect, TextSample, unique_names
+from aucstudio.project.data.text.footer import (
+    LAST,
+    SUBTOTAL,
+    TableRow,
+    first_cell,
+    is_total,
+    mark_footer,
+    summary_kind,
+)
 from aucstudio.project.data.text.import_notices import about_encoded_twice, about_entities
 from aucstudio.project.data.text.numerals import BLANKS, NumberFormat
+from aucstudio.project.data.text.rows import AGAIN, have_totals
 from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.data.typed_columns import (
     LONG_INTEGER,
@@ -128,6 +141,7 @@ def _metadata(connection: duckdb.DuckDBPyConnection, file: str, key: str) -> Any
 
 # Rows by which texts are classified, and most cells of these.
 _SAMPLE_ROWS, _SAMPLE_CELLS = 1_000, 1_000_000
+_ROWS_AT_ONCE = 1_000
 _LOOKED_AT, _WHOLE = 1000, NumberFormat()
 _NESTED = re.compile(r"\[.*\]|\{.*\}", re.S)
 
@@ -178,6 +192,69 @@ class _ParquetFile(CellStore):
         cells = ([cell.strip(BLANKS) for cell in some] for some in zip(*found, strict=True))
         return dict(zip(columns, cells, strict=True))
 
+    def leave_out(self, totals: bool | None) -> tuple[bool, LeftOut]:
+        """Leave out rows that repeat the names, and totals and remarks at the end.
+
+        Parameters
+        ----------
+        totals : bool or None
+            Whether totals and remarks are left out; None if the last rows decide.
+
+        Returns
+        -------
+        bool
+            Whether totals and remarks are left out.
+        LeftOut
+        """
+        if all(map(is_typed, self.columns.types)):
+            return bool(totals), LeftOut()  # there are no words
+        reasons = dict.fromkeys(self._repeated_names(), AGAIN)
+        last = [*self._rows(reasons, f"WHERE place >= {self.height - LAST}")]
+        if totals is None:
+            totals = have_totals(mark_footer(iter(last)))
+        if totals:
+            has_groups = any(summary_kind(row.cells) == SUBTOTAL for row in last)
+            rows = self._rows(reasons) if has_groups else iter([*self._levels(last), *last])
+            reasons |= {row.line: row.reason for row in mark_footer(rows)}
+        listed = [Rejected(row, reasons[row], row) for row in sorted(reasons) if reasons[row]]
+        numbers = [one.row for one in listed]
+        if numbers:
+            places = ", ".join(str(number - 1) for number in numbers)
+            relation = f"(FROM {self.columns.relation} WHERE place NOT IN ({places}))"
+            self.columns = dataclasses.replace(self.columns, relation=relation)
+            self.height -= len(numbers)
+        return totals, LeftOut(listed[:MAX_REJECTED], np.array(numbers, dtype=np.int64))
+
+    def _repeated_names(self) -> list[int]:
+        """Return the numbers of the rows, counted from 1, that consist of the names."""
+        if any(map(is_typed, self.columns.types)):
+            return []
+        cells = (f"trim({self.columns.text(k)}, {literal(BLANKS)})" for k in range(len(self.names)))
+        are_names = (f"{cell} = {literal(n)}" for cell, n in zip(cells, self.names, strict=True))
+        sql = f"SELECT place + 1 FROM {self.columns.relation} WHERE {' AND '.join(are_names)}"
+        return [int(number) for (number,) in self._all(sql)]
+
+    def _levels(self, last: Sequence[TableRow]) -> Iterator[TableRow]:
+        """Yield some rows above that have the first cell of a total among the last rows."""
+        for row in last:
+            if not is_total(row.cells):
+                continue
+            k = next(k for k, cell in enumerate(row.cells) if cell.strip(BLANKS))
+            cell = f"rtrim(lower(trim({self.columns.text(k)}, {literal(BLANKS)})), ': ')"
+            same = f"{cell} = {literal(first_cell(row.cells))}"
+            yield from self._rows({}, f"WHERE place < {last[0].line - 1} AND {same} LIMIT {LAST}")
+
+    def _rows(self, reasons: Mapping[int, str], where: str = "") -> Iterator[TableRow]:
+        """Yield rows as texts, with the reasons for leaving some out; ``line`` is the number."""
+        kinds = enumerate(self.columns.types)
+        cells = [f"c{k}" if is_typed(kind) else self.columns.text(k) for k, kind in kinds]
+        sql = f"SELECT place, {', '.join(cells)} FROM {self.columns.relation} {where}"
+        found = self._connection.execute(sql)
+        while some := found.fetchmany(_ROWS_AT_ONCE):
+            self._report_share((some[-1][0] + 1) / self.height)
+            for place, *row in some:
+                yield TableRow(place + 1, [*map(spell, row)], reasons.get(place + 1, ""))
+
 
 def open_typed(
     path: Path,
@@ -212,12 +289,15 @@ def open_typed(
     known = {} if schema is None else {c.name: c for c in schema.columns if c.kind}
     later = Dialect() if schema is None or schema.dialect is None else schema.dialect
     missing = tuple(map(str.lower, given.get("missing", later.missing)))
-    dialect = Dialect(missing=missing, strict=bool(given.get("strict")))
 
     def report(share: float) -> None:
         progress(share, "looking at the file")
 
     with _ParquetFile(path, folder, report, rows, texts_declared=texts_declared) as file:
+        totals, left_out = False, LeftOut()
+        if not texts_declared:
+            known_totals = None if schema is None else later.totals
+            totals, left_out = file.leave_out(given.get("totals", known_totals))
         names, columns, remarks = file.names, file.columns, file.remarks
         if (len(names) < 2 and schema is None) or not file.height:
             what = "only one column" if file.height else "no rows"
@@ -228,6 +308,7 @@ def open_typed(
         forms |= dict.fromkeys(codes)
         declared = {k: kinds.get(names[k], "") for k in new if k not in codes}
         sample = file.sample([k for k, kind in declared.items() if columns.is_free(k, kind)])
+    dialect = Dialect(missing=missing, strict=bool(given.get("strict")), totals=totals)
     guessed = {k: _guess(cells, forms[k], declared[k], dialect) for k, cells in sample.items()}
     spelled = frozenset(k for k, form in guessed.items() if forms[k] is None or form != forms[k])
     forms |= guessed
@@ -253,6 +334,7 @@ def open_typed(
         sha256="",
         is_small=False,
         findings=tuple(remarks),
+        tidied=Tidied(path, left_out),
         typed=dataclasses.replace(columns, spelled=spelled),
     )
 

@@ -9,19 +9,19 @@ matters, not one of its levels.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import scipy
 
-from aucstudio.engine import inference, roc
+from aucstudio.engine import inference
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 from aucstudio.project.data.preparing.preparation import feature_groups
 from aucstudio.project.data.table import Table
 from aucstudio.project.geometry.planes import thinned
-from aucstudio.project.results.summary import LEVEL
+from aucstudio.project.results.summary import LEVEL, WHOLE, Scores
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord, SplitResult
 
@@ -52,6 +52,10 @@ class Importance:
         How many held-out rows of a split were scored, and how many there are.
     disjoint : bool
         Whether no row is held out twice.
+    reach : ndarray of shape (repeats, columns, 2)
+        By how much the loss of each permutation of a single split could differ on other rows: half
+        the width of its interval. NaN where too few rows or groups were held out, and with several
+        splits.
     of_columns : int
         How many columns there are: of very many only those that move the scores most are permuted.
     """
@@ -62,6 +66,7 @@ class Importance:
     test_fraction: float
     rows: int
     of_rows: int
+    reach: Array
     disjoint: bool = False
     of_columns: int = 0
 
@@ -88,9 +93,10 @@ class Importance:
     def summary(self, measure: str) -> tuple[Array, Array, Array]:
         """Return the mean loss of each column with the bounds of its interval.
 
-        Over several splits the interval is the corrected resampled t, over one split the t
-        interval of the mean over permutations, which does not cover other rows. With a single
-        value the bounds are NaN.
+        Over several splits the interval is the corrected resampled t. Over one split it is that
+        of the paired difference of the areas (DeLong's components, groups as units), with the mean
+        variance over the permutations. Simulated, 90 to 100 % of such intervals of 95 % held the
+        loss of the population: fewest where 30 groups and an FPR range of 0.05 decide.
 
         Returns
         -------
@@ -106,12 +112,9 @@ class Importance:
             ]
             low, high = np.array([[one.low, one.high] for one in found]).T
             return values.mean(axis=0), low, high
-        drops = self.drops[0, : self.repeats, :, MEASURES.index(measure)]
-        reach = np.full(drops.shape[1], np.nan)
-        if len(drops) > 1:
-            t = float(scipy.special.stdtrit(len(drops) - 1, (1 + LEVEL) / 2))
-            reach = t * drops.std(axis=0, ddof=1) / np.sqrt(len(drops))
-        mean = drops.mean(axis=0)
+        which = MEASURES.index(measure)
+        mean = values[0]
+        reach = np.sqrt(np.square(self.reach[: self.repeats, :, which]).mean(axis=0))
         return mean, mean - reach, mean + reach
 
 
@@ -158,6 +161,7 @@ def permutation_importance(
     rows, chosen = len(held.X), held.columns_to_permute()
     shape = (len(record.splits), repeats, len(chosen), len(MEASURES))
     drops, areas = np.full(shape, np.nan), np.full((len(record.splits), len(MEASURES)), np.nan)
+    reach = np.full(shape[1:], np.nan)
 
     def pulse(part: float) -> None:
         if listen(part / (len(record.splits) * repeats)):
@@ -166,16 +170,30 @@ def permutation_importance(
     try:
         for k, split in enumerate(record.splits):
             held = _HeldOut(split, table, band, columns, most_rows) if k else held
-            areas[k] = held.areas(held.X, k * repeats, pulse)
+            before = held.placements(held.X, k * repeats, pulse)
+            areas[k] = [one.area for one in before]
             for r in range(repeats):
+                lost = np.full((2, *shape[2:]), np.nan)  # kept if all columns are permuted
                 permuted = held.permuted((seed, k, r), chosen, k * repeats + r, pulse)
-                drops[k, r] = areas[k] - permuted
+                for n, after in enumerate(permuted):
+                    lost[0, n] = areas[k] - [one.area for one in after]
+                    if len(record.splits) == 1:
+                        lost[1, n] = list(map(_reach, before, after))
+                drops[k, r], reach[r] = lost
     except Stopped:
         if np.isnan(drops[0, 0]).any():
             raise
     once, of_rows = record.experiment.validation.disjoint, record.splits[0].n_test
     known = tuple(columns[c] for c in chosen), drops, areas, record.test_fraction
-    return Importance(*known, rows, of_rows, once, len(columns))
+    return Importance(*known, rows, of_rows, reach, once, len(columns))
+
+
+def _reach(before: inference.Placements, after: inference.Placements) -> float:
+    """Return half the width of the interval of a difference of areas; NaN for too few rows."""
+    if before.sampling.too_few:
+        return float("nan")
+    found = before.difference_variance(after)
+    return float(scipy.special.stdtrit(found.degrees, (1 + LEVEL) / 2)) * found.se
 
 
 class _HeldOut:
@@ -192,8 +210,7 @@ class _HeldOut:
         kept = thinned(split.test_positive, most_rows)
         preparation = split.model.preparation
         self.X = preparation.apply(table, split.test_rows[kept])
-        self._positive, self._band = split.test_positive[kept], band
-        self._weights = None if split.test_weights is None else split.test_weights[kept]
+        self._rows, self._band = Scores.of(split).at(kept), band
         groups = feature_groups(preparation)
         self.groups = [groups.get(name, slice(0, 0)) for name in columns]
         self.scorer = split.model.scorer
@@ -204,12 +221,13 @@ class _HeldOut:
             return list(range(len(self.groups)))
         return movers(self.scorer, self.X, self.groups, KEPT_COLUMNS) or [0]
 
-    def areas(self, X: Array, done: float, pulse: Callable[[float], None]) -> Array:
+    def placements(
+        self, X: Array, done: float, pulse: Callable[[float], None]
+    ) -> list[inference.Placements]:
         """Return AUC and partial AUC of rows; ``done`` permutations came before."""
         scores = score_rows(self.scorer, X, lambda _what, _fraction: pulse(done))
-        rows, weights = (self._positive, scores), self._weights
-        partial = roc.partial_auc(*rows, *self._band, weights=weights).normalized
-        return np.array([roc.auc(*rows, weights=weights), partial])
+        ranking = self._rows._replace(scores=scores).ranking()
+        return [inference.Placements(ranking, band) for band in (WHOLE, self._band)]
 
     def permuted(
         self,
@@ -217,19 +235,18 @@ class _HeldOut:
         columns: list[int],
         done: int,
         pulse: Callable[[float], None],
-    ) -> Array:
-        """Return the areas with each of some columns permuted in turn, shape (columns, 2)."""
-        areas = np.empty((len(columns), len(MEASURES)))
+    ) -> Iterator[list[inference.Placements]]:
+        """Yield AUC and partial AUC with each of some columns permuted in turn."""
         for n, c in enumerate(columns):
             features = self.groups[c]
             order = np.random.default_rng((*seed, c)).permutation(len(self.X))
             kept = self.X[:, features].copy()
             self.X[:, features] = kept[order]
             try:
-                areas[n] = self.areas(self.X, done + n / len(columns), pulse)
+                areas = self.placements(self.X, done + n / len(columns), pulse)
             finally:
                 self.X[:, features] = kept
-        return areas
+            yield areas
 
 
 def movers(scorer: Scorer, X: Array, groups: Sequence[slice], most: int) -> list[int]:

@@ -1,9 +1,9 @@
 """Figures of a run with intervals, computed from its stored scores, and cautions about it.
 
 One held-out part: DeLong's interval. Several splits: the mean over splits with the corrected
-resampled t interval, because training sets that overlap are not independent. The partial AUC over
-folds: curves drawn for each fold, because a few negatives a fold decide it. Two splits have no
-interval.
+resampled t interval, because training sets that overlap are not independent. The partial AUC and
+the TPR at an FPR over folds: curves drawn for each fold, because a few negatives a fold decide
+them. Two splits have no interval.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import hashlib
 import math
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple, Self, TypeVar, TypeVarTuple
 from weakref import WeakKeyDictionary
 
@@ -31,6 +31,7 @@ from aucstudio.project.typed import plain
 
 LEVEL = 0.95
 WHOLE: Band = (0.0, 1.0)
+_AROUND = 0.002  # of an FPR, for the mean TPR of folds
 _REMEMBERED = 64  # bands that a drag passes through
 _MOST_BYTES = 600 << 20
 
@@ -130,17 +131,30 @@ def pauc_summary(record: RunRecord, band: Band) -> Estimate:
     """Summarise the held-out partial AUC, normalised by the band's width."""
     rankings = [ranking(split) for split in record.splits]
     values = tuple(roc.area(one, *band) for one in rankings)
+    if band != WHOLE and _is_over_folds(record):
+        return _average_folds(record, rankings, values, band)
+    return _estimate(record, values, lambda: inference.interval_of(rankings[0], *band, LEVEL))
+
+
+def _is_over_folds(record: RunRecord) -> bool:
     over_folds = record.experiment.validation.scheme in (FOLDS, FORWARD)
-    if band == WHOLE or not over_folds or len(values) < inference.LEAST_SPLITS:
-        return _estimate(record, values, lambda: inference.interval_of(rankings[0], *band, LEVEL))
+    return over_folds and len(record.splits) >= inference.LEAST_SPLITS
+
+
+def _average_folds(
+    record: RunRecord, rankings: Sequence[roc.Ranking], values: tuple[float, ...], band: Band
+) -> Estimate:
+    """Return the mean of the values, with the interval of the mean area of the folds in a band."""
     # Each repeat holds out every row once. Repeats share the rows, and their bounds are averaged.
     repeats: dict[int, list[roc.Ranking]] = {}
     for split, one in zip(record.splits, rankings, strict=True):
         repeats.setdefault(split.repeat, []).append(one)
     found = [inference.folds_interval(of_repeat, *band, LEVEL) for of_repeat in repeats.values()]
     low, high = np.mean([[one.low, one.high] for one in found], axis=0).tolist()
-    reason = next((one.reason for one in found if one.reason), "")
-    return Estimate(float(np.mean(values)), low, high, reason, values, found[0].method)
+    reason, value = next((one.reason for one in found if one.reason), ""), float(np.mean(values))
+    if not reason:
+        low, high = min(low, value), max(high, value)
+    return Estimate(value, low, high, reason, values, found[0].method)
 
 
 @_cached
@@ -148,6 +162,9 @@ def tpr_summary(record: RunRecord, fpr: float) -> Estimate:
     """Summarise the held-out TPR at an FPR."""
     rankings = [ranking(split) for split in record.splits]
     values = tuple(float(roc.tpr_at(one.curve, fpr)) for one in rankings)
+    if _is_over_folds(record):
+        band = max(0.0, fpr - _AROUND), min(1.0, fpr + _AROUND)
+        return _average_folds(record, rankings, values, band)
 
     def interval() -> Estimate:
         found = inference.pointwise_band(rankings[0], LEVEL, grid=[fpr])
@@ -192,10 +209,16 @@ def compute_figures(record: RunRecord) -> None:
 @_cached
 def train_auc(record: RunRecord) -> float:
     """Return the mean AUC on the training parts."""
-    values = [
-        roc.auc(s.train_positive, s.train_scores, weights=s.train_weights) for s in record.splits
-    ]
+    values = [trained_area(split, WHOLE) for split in record.splits]
     return float(np.mean(values)) if values else float("nan")
+
+
+def trained_area(split: SplitResult, band: Band) -> float:
+    """Return the normalised area on the training rows of a split."""
+    rows, weights = (split.train_positive, split.train_scores), split.train_weights
+    if band == WHOLE:
+        return roc.auc(*rows, weights=weights)
+    return roc.partial_auc(*rows, *band, weights=weights).normalized
 
 
 def band_negatives(record: RunRecord, band: Band) -> int:

@@ -29,6 +29,7 @@ _CHUNK = 65_536
 _CELLS = 1 << 23  # of a dense block
 _SHOWN = 5
 _NO_SCHEMA = Schema(())
+AS_TRAINED = "as trained"  # the rule of the default threshold, 0
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -69,7 +70,7 @@ class Model:
     negative: str
     trained_on: str
     threshold: float = 0.0
-    threshold_rule: str = "as trained"
+    threshold_rule: str = AS_TRAINED
     schema: Schema = _NO_SCHEMA
     calibration: Calibration | None = None
     calibrated_on: str = ""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _LEVEL = 0.99
 # Scores that differ by no more than this share of their size differ by rounding.
 _ROUNDING = 1e-9
-_FAR_BETTER = 0.1  # in AUC, above the interval
+FAR_BETTER = 0.1  # by how much an overfitted area on training rows exceeds the held-out interval
 # Largest probability that one of the columns separates the classes by chance.
 _BY_CHANCE = 1e-3
 
@@ -162,7 +162,7 @@ def score_notes(
         return ()
     sampled: roc.Sampled = {"weights": of_test, "weight_kind": weight_kind, "groups": groups}
     held_out = inference.delong_interval(test_positive, test_scores, _LEVEL, **sampled)
-    if not trained > held_out.high + _FAR_BETTER:  # unknown where too few rows decide
+    if not trained > held_out.high + FAR_BETTER:  # unknown where too few rows decide
         return ()
     return (notice("overfitted", trained=float(trained), held_out=float(held_out.value)),)
 

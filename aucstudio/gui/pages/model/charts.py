@@ -112,7 +112,7 @@ class ImportancePart(LongPicture[Importance]):
         measure = str(self.measure_combo.currentData())
         area, band = _AREAS[measure], subject.band if measure == "pauc" else None
         value, low, high = found.summary(measure)
-        over = _interval_over(found)
+        over = _interval_over(subject, found)
         self.plot.setLabel("bottom", text("model_importance_axis", area=area, band=band, over=over))
 
         def tip(k: int) -> str:
@@ -137,11 +137,11 @@ class ImportancePart(LongPicture[Importance]):
         }
 
 
-def _interval_over(found: Importance) -> str | None:
-    """Return what the intervals of losses cover; None for a single loss, which has none."""
+def _interval_over(subject: ModelSubject, found: Importance) -> str:
+    """Return what the intervals of losses cover."""
     if found.splits > 1:
         return "splits"
-    return "permutations" if found.repeats > 1 else None
+    return "groups of rows" if subject.record.splits[0].test_groups is not None else "rows"
 
 
 def _importance_sentence(
@@ -150,7 +150,7 @@ def _importance_sentence(
     first, count = rows[0], len(rows)
     idle = int((~(rows.low > 0)).sum())
     is_known = 0 < idle < count and not np.isnan(first.low)
-    # The interval of one permutation is unknown, and no test of it.
+    # Without an interval there is no test.
     state = "none" if not first.value > 0 else "unsure" if first.low <= 0 else "first"
     head = text(
         f"model_importance_{state}",
@@ -165,7 +165,7 @@ def _importance_sentence(
     return Statement.of(
         head,
         text("model_importance_idle", idle=idle, count=count) if is_known else "",
-        text(several, found=found, over=_interval_over(found)),
+        text(several, found=found, over=_interval_over(subject, found)),
         movers if count < found.of_columns else "",
         rows_seen if found.rows < found.of_rows else "",
         "" if found.complete else text("model_stopped"),

@@ -177,6 +177,8 @@ class MarkedPairs:
     def draw(self, cloud: PairCloud, support: Index, ring: QColor) -> None:
         """Draw the support pairs of a cloud, given by the places of their rows."""
         self._cloud = cloud
+        for kind in self.kinds():  # the places of their rows were those of another cloud
+            self._put(kind, NO_PAIRS, None, None)
         self._put(self.support, support, pen(faded(ring, 190), 1.0), None)
         self.hovered.clear()
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from aucstudio.engine import inference, roc
+from aucstudio.engine import METHODS, inference, roc
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.pages.training.progress import HELD, TRAIN, Course, area_name
@@ -16,34 +16,49 @@ from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices import text
 from aucstudio.notices.words import power_words, score_words, seconds_words
+from aucstudio.project.results.summary import LEVEL, WHOLE, ranking, trained_area
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.progress import held_sample
 from aucstudio.project.runs.record import STOPPED, ScoresDuringTraining, SplitResult
+from aucstudio.project.runs.run_notes import FAR_BETTER
 
 _MEASURED = 0.05  # seconds: shorter stages are not reported
 _SEEN = 5e-4  # a difference that three decimals show
 
 
 def headline(run: ShownRun, split: SplitResult, course: Course, band: Band | None) -> str:
-    """State whether training has converged, and whether it overfits."""
-    held, train = (_last(course.areas(part, band)) for part in (HELD, TRAIN))
-    known = held is not None and train is not None
+    """State whether training has converged, and how much higher the area is on training rows.
+
+    The areas are those of the final scores of all rows, as in the list of runs.
+    """
+    whole = band or WHOLE
+    known = split.trajectory is not None and _testable(split) is not None
+    held = inference.interval_of(ranking(split), *whole, LEVEL) if known else None
+    bounded = held is not None and math.isfinite(held.high)
+    train = trained_area(split, whole) if known else None
     several = known and course.splits > 1
+    excess = _excess(run, train, held) if train is not None and held and bounded else None
     return text(
         "training_headline",
         name=run.look.name,
         **_state(run),
         area=area_name(band) if known else None,
-        held=held,
+        held=held and held.value,
+        interval=(held.low, held.high) if held is not None and bounded else None,
         train=train,
         split=course.split + 1 if several else None,
-        overfits=_overfit(split, train, band) if train is not None and known else None,
+        excess=excess,
+        higher=train - held.value if train and held and excess in ("above", "far") else None,
     )
 
 
-def _last(areas: Array) -> float | None:
-    """Return the last area, if there is one."""
-    return float(areas[-1]) if len(areas) and math.isfinite(areas[-1]) else None
+def _excess(run: ShownRun, train: float, held: inference.Interval) -> str:
+    """Return how the area on training rows lies to the interval on held-out rows."""
+    if train <= held.high:
+        return "within"
+    is_far = train > held.high + FAR_BETTER
+    memorises = METHODS[run.record.experiment.method].memorises
+    return "far" if is_far and not memorises else "above"
 
 
 def _state(run: ShownRun) -> dict[str, object]:
@@ -60,16 +75,6 @@ def _state(run: ShownRun) -> dict[str, object]:
     state = next((name for name, holds in states.items() if holds), "ended")
     several = state == "early" and len(splits) > 1
     return {"state": state, "early": early if several else None, "fits": len(splits)}
-
-
-def _overfit(split: SplitResult, train: float, band: Band | None) -> str | None:
-    """Return whether training rows are ranked significantly better, "yes" or "no"."""
-    held = _testable(split)
-    if held is None:
-        return None
-    data = held.positive, held.scores[-1], *(band or (0.0, 1.0))
-    high = inference.pauc_interval(*data, **_sampled(split, held)).high
-    return ("yes" if train > high else "no") if math.isfinite(high) else None
 
 
 def run_sentence(run: ShownRun) -> str:
@@ -130,6 +135,7 @@ def area_sentence(split: SplitResult, course: Course, band: Band | None) -> str:
             return ""
         return _capital(text("training_area_of_training", split=which, area=name, train=train[-1]))
     best, seen, rows = int(np.argmax(held)), len(looks.held.positive), len(split.test_rows)
+    trained = len(looks.train.positive)
     peak = None
     if held[best] - held[-1] >= _SEEN:
         peak = "settled" if _is_settled(split, looks.held, best, band) else "open"
@@ -142,6 +148,8 @@ def area_sentence(split: SplitResult, course: Course, band: Band | None) -> str:
         iteration=int(looks.iteration[best]),
         held=held[-1],
         train=train[-1],
+        trained=trained if trained < len(split.train_rows) else None,
+        train_rows=len(split.train_rows),
         seen=seen if seen < rows else None,
         rows=rows,
     )

@@ -103,9 +103,10 @@ class KeptCells(FileCells):
     """A file whose cells stay in the table ``cells``, or in a view of a typed file."""
 
     def __init__(self, source: Source, folder: Path, report: Advance) -> None:
-        typed = source.typed
-        # Cells that Python classifies are read once only.
-        self._is_view = typed is not None and not typed.spelled
+        typed, tidied = source.typed, source.tidied
+        # Cells that Python classifies are read once only; rows of a view keep their numbers.
+        is_whole = tidied is None or not tidied.left_out.total
+        self._is_view = typed is not None and not typed.spelled and is_whole
         self._forms: Formats = {}
         self._set_aside = set[int]()
         database = str(folder / "cells.duckdb")

@@ -44,7 +44,7 @@ class Rejected:
     Attributes
     ----------
     line : int
-        Line of the file in which the row begins, counted from 1.
+        Line of the file in which the row begins, counted from 1; ``row`` if the file has no lines.
     reason : str
     row : int
         Its number among the data rows of the file, counted from 1.
@@ -143,7 +143,7 @@ class Source:
         Whether the file is read without DuckDB: it has few rows, or very many columns.
     findings : tuple of Finding
     tidied : Tidied or None
-        The rows in a form that DuckDB reads, if it cannot read the file itself.
+        The rows in a form that DuckDB reads, if the file is typed or DuckDB cannot read it.
     typed : TypedColumns or None
         The columns of a typed file, which has no rows of text.
     """

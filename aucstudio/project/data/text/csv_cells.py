@@ -69,13 +69,11 @@ class FileCells(FormatChecks, CellStore):
 
     def _refuse_misread(self) -> None:
         """Raise NeedsTidyingError if DuckDB would misread rows."""
-        if self.source.typed is None and self.source.tidied is None and may_be_misread(self.source):
+        if self.source.tidied is None and may_be_misread(self.source):
             raise NeedsTidyingError
 
     def _left_out(self) -> LeftOut:
         """Return the rows that were left out; raise NeedsTidyingError if Python must find them."""
-        if self.source.typed is not None:
-            return LeftOut()
         if self.source.tidied is not None:
             return self.source.tidied.left_out
         # There is an error for each cell that a row lacks or has too many.
@@ -92,7 +90,7 @@ class FileCells(FormatChecks, CellStore):
         import duckdb
 
         is_lost = isinstance(error, (duckdb.IOException, duckdb.OutOfMemoryException))
-        if self.source.typed is None and self.source.tidied is None and not is_lost:
+        if self.source.tidied is None and not is_lost:
             return NeedsTidyingError()
         return super().unreadable(error)
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from aucstudio.project import scratch
-from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.schema import Schema
@@ -42,7 +38,6 @@ from aucstudio.project.data.text.rows import (
     first_unreadable,
     needs_tidying,
     tidy,
-    walk_rows,
 )
 from aucstudio.project.data.text.scan import Scan, scan
 from aucstudio.project.data.text.separators import is_plain
@@ -284,58 +279,3 @@ def _forms(
             forms[k] = forced_form(cells, dialect.decimal)
     is_fixed = {name for name, kind in (known | {**kinds}).items() if kind == "number"}
     return forms, frozenset(k for k, name in enumerate(names) if name in is_fixed)
-
-
-def write_rejected(table: AnyTable, target: str | Path) -> int:
-    """Write the rejected rows as CSV: line, reason and text.
-
-    Parameters
-    ----------
-    table : AnyTable
-        A table of a text file, which is read again.
-    target : str or Path
-
-    Returns
-    -------
-    int
-        The number of rows that were written.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, or ``target`` cannot be written.
-    """
-    with scratch.folder() as folder:
-        source = _opened_again(table, folder)
-        reasons = {row.line: row.reason for row in walk_rows(source) if row.reason}
-        try:
-            _write_lines(source, reasons, Path(target))
-        except OSError as error:
-            raise input_error("not_written", file=target, reason=error.strerror) from error
-    return len(reasons)
-
-
-def _opened_again(table: AnyTable, folder: Path) -> Source:
-    """Detect the layout again; if it differs, read with the stored dialect.
-
-    A container is only removed if the delimiter is not given.
-    """
-    given = {f.name: getattr(table.dialect, f.name) for f in dataclasses.fields(table.dialect)}
-    chosen = {name: value for name, value in given.items() if name in table.chosen}
-    source = open_delimited(table.path, chosen, folder, lambda *_: None)
-    if source.dialect == table.dialect:
-        return source
-    return open_delimited(table.path, given, folder, lambda *_: None)
-
-
-def _write_lines(source: Source, reasons: dict[int, str], target: Path) -> None:
-    last = max(reasons, default=0)
-    with (
-        source.path.open(encoding="utf-8-sig", newline="\n") as file,
-        target.open("w", encoding="utf-8", newline="") as written,
-    ):
-        writer = csv.writer(written, lineterminator="\n")
-        writer.writerow(["line", "reason", "text"])
-        for number, line in enumerate(itertools.islice(file, last), 1):
-            if number in reasons:
-                writer.writerow([number, reasons[number], line.rstrip("\r\n")])

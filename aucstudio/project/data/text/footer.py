@@ -79,21 +79,21 @@ def mark_footer(rows: Iterator[TableRow]) -> Iterator[TableRow]:
         if not row.reason and summary_kind(row.cells, groups) == SUBTOTAL:
             row = row._replace(reason=TOTALS)
         elif len(groups) < _MOST_GROUPS:
-            groups.add(_first(row.cells))
+            groups.add(first_cell(row.cells))
         last.append(row)
         if len(last) > LAST:
             yield last.popleft()
         if len(last) > _LAST_TOTALS:
             row = last[-1 - _LAST_TOTALS]
-            levels |= {_first(row.cells)} if is_total(row.cells) and not row.reason else set()
-    firsts = collections.Counter(_first(row.cells) for row in last if is_total(row.cells))
+            levels |= {first_cell(row.cells)} if is_total(row.cells) and not row.reason else set()
+    firsts = collections.Counter(first_cell(row.cells) for row in last if is_total(row.cells))
     levels |= {word for word, count in firsts.items() if count > 1}
     has_mean = any(summary_kind(row.cells) == MEAN for row in last)
     separate = {row.line for row in _separate_summary([*last])}
     marked: list[TableRow] = []
     while last:
         row, above = last.pop(), last[-1].cells if last else None
-        is_sum = is_total(row.cells, has_mean=has_mean) and _first(row.cells) not in levels
+        is_sum = is_total(row.cells, has_mean=has_mean) and first_cell(row.cells) not in levels
         is_end = not marked and above is not None and is_trailer(row.cells, above)
         is_remark = row.line in separate or _is_remark(row.cells, after_gap=row.after_gap)
         reason = row.reason or (TOTALS if is_sum or is_end else NOTE if is_remark else "")
@@ -224,18 +224,18 @@ _DETAIL = "d"
 
 def is_trailer(cells: Sequence[str], above: Sequence[str]) -> bool:
     """Return whether a row is the record that ends a file of records."""
-    kind, other = _first(cells, ""), _first(above, "")
+    kind, other = first_cell(cells, ""), first_cell(above, "")
     return kind != other and (kind in _TRAILERS or (kind in _SHORT_TRAILERS and other == _DETAIL))
 
 
 def is_header_record(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the first row is a header record, and those below it are all of one kind."""
-    head, *below = (_first(row, "") for row in rows)
+    head, *below = (first_cell(row, "") for row in rows)
     below = below[:-1] if len(below) > 2 else below
     return head in _HEADERS and len(below) > 1 and {head} != {*below} == {below[0]}
 
 
-def _first(cells: Sequence[str], ending: str = ": ") -> str:
+def first_cell(cells: Sequence[str], ending: str = ": ") -> str:
     """Return the first cell that is not blank, in lower case."""
     return next(filter(None, (cell.strip(BLANKS).lower() for cell in cells)), "").rstrip(ending)
 
@@ -243,4 +243,4 @@ def _first(cells: Sequence[str], ending: str = ": ") -> str:
 def _leading(cells: Sequence[str]) -> tuple[str, list[str]]:
     """Return the first cell that is not blank, in lower case, and the other ones."""
     filled = [stripped for cell in cells if (stripped := cell.strip(BLANKS))]
-    return _first(filled), filled[1:]
+    return first_cell(filled), filled[1:]

@@ -7,7 +7,7 @@ import csv
 import dataclasses
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
@@ -113,8 +113,12 @@ def ends_in_totals(path: Path, dialect: Dialect, width: int) -> bool:
         for line, cells in Cutter(dialect).rows(tail[-LAST - 1 :])
     ]
     marked = [*mark_footer(iter(rows))]
-    ends = (row.reason in (TOTALS, NOTE) or is_total(row.cells) for row in marked)
-    return len(marked) < len(rows) or any(ends)
+    return len(marked) < len(rows) or have_totals(marked)
+
+
+def have_totals(marked: Iterable[TableRow]) -> bool:
+    """Return whether totals or remarks are among the marked last rows of a table."""
+    return any(row.reason in (TOTALS, NOTE) or is_total(row.cells) for row in marked)
 
 
 def needs_tidying(source: Source) -> bool:
