@@ -101,8 +101,8 @@ def test_report_states_methods_groups_warnings_and_absent_columns(project, tmp_p
     assert main([*train, "--method", "svm-pauc", "--ignore", "z", "--set", "fpr_range=0,0.5"]) == 0
     open_study("g.aucproj").report(tmp_path / "g.md")
     page = (tmp_path / "g.md").read_text(encoding="utf-8")
-    assert "of the AUC by the corrected resampled t statistic over the splits" in page
-    assert "of the pAUC by curves drawn for each fold and averaged" in page
+    assert "of AUC by the corrected resampled t statistic over the splits" in page
+    assert "of pAUC by curves drawn for each fold and averaged" in page
     assert "Whole values of machine were sampled" in page
     assert re.search(r"about \d+ held-out negatives per fold", page)
     assert "Trained for FPR 0 … 0.5, not for the range shown, 0 … 0.2" in page
@@ -111,7 +111,7 @@ def test_report_states_methods_groups_warnings_and_absent_columns(project, tmp_p
     page = (tmp_path / "one.md").read_text(encoding="utf-8")
     assert "per fold" not in page
     assert "sampled" not in page
-    assert "of the AUC by curves drawn from the order of the held-out rows" in page
+    assert "of AUC and pAUC by curves drawn from the order of the held-out rows" in page
 
 
 def test_model_card_has_all_sections(project, tmp_path):

@@ -305,7 +305,7 @@ class ScoreReport(QWidget):
         )
         self.sentence.setText(sentence)
         groups = map(as_sentence, report.about_groups())
-        show_note(self.facts, " ".join(filter(None, (found.facts, *groups))))
+        show_note(self.facts, "\n".join(filter(None, (found.facts, *groups))))
         self.view.show_rows([Row(cells) for cells in _lines(report)])
 
     def _show_rows(self, scores: ScoreSummary) -> None:

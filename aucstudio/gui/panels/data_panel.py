@@ -56,7 +56,7 @@ _MAX_CLASSES = 50
 _MOST_NOTES = 3
 # Notes that need no action: kinds of findings, and codes of sure detections.
 _ROUTINE = ("ignored", "missing", FORMAT)
-_DETECTED = ("label_guessed", "positive_guessed", "import_encoding")
+_DETECTED = ("label_guessed", "positive_guessed")
 _NO_TABLE = "A table with one row per case and a two-class column, in any format."
 _CHANGED = "The table has changed since the dialog opened; the classes were not changed"
 

@@ -165,14 +165,14 @@ def _explained(runs: Mapping[str, RunRecord], band: Band) -> str:
         negatives, each = min((band_negatives(r, band), part_name(r)) for r in runs.values())
         few = negatives < _FEW_NEGATIVES
         about = text("report_pauc", band=band, negatives=negatives, each=each, few=few) + " "
-    ways = [
-        text("interval_way", area=area, ways=way)
-        for area, found in areas.items()
-        if (way := _interval_ways(found))
-    ]
+    by_ways: dict[str, list[str]] = {}
+    for area, found in areas.items():
+        if known := _interval_ways(found):
+            by_ways.setdefault(" or ".join(known), []).append(area)
+    ways = [text("interval_way", areas=names, ways=way) for way, names in by_ways.items()]
     groups = {column: None for record in runs.values() for column in _group_columns(record)}
-    known = {"ways": "; ".join(ways), "groups": list(groups)}
-    return about + (text("report_intervals", **known) if ways else "")
+    intervals = text("report_intervals", ways="; ".join(ways), groups=list(groups))
+    return about + (intervals if ways else "")
 
 
 # How an interval was computed, by words in what the engine calls it; the first that fits.
