@@ -18,14 +18,14 @@ KINDS = (
     "leak",  # a column reveals the label, or test rows were trained on
     "label",  # the label cannot be used as it is, or a class has very few rows
     "weight",  # row weights are invalid or nearly useless
-    "group",  # rows that seem to belong together, which splits would take apart
     "encoding",  # letters may have been decoded wrongly
     "header",  # names may belong to other columns
     "rejected",  # rows were left out
     "sentinel",  # number codes for a missing value
-    "kind",  # a column may not be what it was read as
     "spelling",  # one class or level in several spellings
     "duplicates",  # rows that occur more than once
+    "group",  # rows that seem to belong together, which splits would take apart
+    "kind",  # a column may not be what it was read as
     "identifier",  # a number that identifies the row, or its place in the file
     "positive",  # the label or the positive class was detected
     "ignored",  # columns without use for training
