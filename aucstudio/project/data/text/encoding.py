@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from aucstudio.notices.words import bytes_words
-from aucstudio.project.data.finding import FORMAT, Finding, remark
+from aucstudio.project.data.finding import Finding, remark
 from aucstudio.project.data.input_files import MOST_COLUMNS, refuse_columns
 from aucstudio.project.data.text.dialect import LONGEST_ROW
 from aucstudio.project.data.text.scan import (
@@ -106,7 +106,7 @@ def find_decoding(path: Path, found: Scan, given: str | None, known: str | None)
 
 
 def _notice(code: str, **values: object) -> Finding:
-    return remark(FORMAT if code == "import_encoding" else "encoding", code, **values)
+    return remark("encoding", code, **values)
 
 
 def _invalid_bytes(path: Path, found: Scan) -> tuple[int, int]:
