@@ -457,7 +457,7 @@ def test_headline_states_the_area_of_the_range_and_untried_methods(ended):
     end = ended.standings
     best = end.of_run(end.best)
     area = CriterionEstimate(0.152, 0.089, 0.224)
-    entries = tuple(dataclasses.replace(one, area=area) for one in end.entries)
+    entries = tuple(dataclasses.replace(one, area=area, behind=None) for one in end.entries)
     left = Standing("rankboost", WAITS), Standing("svm", WAITS, tried=1)
     whole = dataclasses.replace(end, entries=entries, simpler="")
     headline = statement(whole).headline
@@ -471,6 +471,29 @@ def test_headline_states_the_area_of_the_range_and_untried_methods(ended):
     assert statement(dataclasses.replace(over, ended="done")).headline == headline
     untried = text("best_untried", count=1, total=len(entries) + 2, ended="time")
     assert statement(over).headline == f"{headline} {untried}"
+
+
+def test_a_best_model_below_others_is_explained(ended):
+    """Its figure repeats the choice among all methods in each fold; those of the others do not."""
+    end = ended.standings
+    others = [
+        dataclasses.replace(one, run=one.method, behind=Lead(0.01, -0.1, 0.1, p))
+        for one, p in zip(end.entries, (0.4, 1.0, 0.001), strict=False)
+    ]
+    figures = [CriterionEstimate(value) for value in (0.389, 0.391, 0.3)]
+    first = dataclasses.replace(others[0], method="logistic", behind=None)
+    entries = [
+        dataclasses.replace(one, inner=inner)
+        for one, inner in zip([first, *others[1:]], figures, strict=False)
+    ]
+    changes = {"entries": tuple(entries), "best": first.run, "simpler": "", "budget": 600.0}
+    said = statement(dataclasses.replace(end, **changes, ended="done"))
+    alike = sum(not one.behind.is_significant for one in entries[1:])
+    assert f"; {alike} other" in said.headline
+    words = {"best": title(first), "own": 0.389, "most": 0.391}
+    assert text("best_nested", **words) in said.text
+    assert "All methods were tried: " in said.text
+    assert " of 10 min" in said.text
 
 
 def test_weights_are_separated_from_the_settings_of_members():
@@ -566,7 +589,7 @@ def test_picture_keeps_its_height_on_a_low_page(view, ended, qtbot, percent):
         apply_theme(application, "light")
 
 
-@pytest.mark.parametrize("width", [560, 720, 1100])
+@pytest.mark.parametrize("width", [480, 560, 720, 1100])
 def test_leaderboard_cuts_no_cells_on_a_narrow_page(view, ended, qtbot, width):
     view.resize(width, 500)
     ended.enter(view.session)
@@ -574,9 +597,10 @@ def test_leaderboard_cuts_no_cells_on_a_narrow_page(view, ended, qtbot, width):
     board = view.board
     header, state = board.horizontalHeader(), board.sheet.columnCount() - 1
     assert header.length() <= board.viewport().width()
-    for column in (1, state):
+    for column in (1, state) if width > 480 else (state,):
         assert header.sectionSize(column) >= min(board.sizeHintForColumn(column), 170)
     heads = [head.split("\n")[0] for head in board.sheet.heads]
     seen = {h for k, h in enumerate(heads) if not board.isColumnHidden(k)}
-    assert seen >= {"Method", "Settings", "Cross-validated", "Held out", "State"}
+    assert seen >= {"Method", "Cross-validated", "Held out", "State"}
+    assert ("Settings" in seen) == (width > 480)
     assert ("Time" in seen) == (width == 1100)

@@ -117,6 +117,29 @@ def test_pairs_match_the_engine(view, three, qtbot, measure):
     assert ("in FPR 0 … 0.1" in text) == (measure == comparison.PAUC)
 
 
+def test_selected_run_is_compared_with_the_best_other_one(view, three, session, qtbot):
+    shown(view, qtbot)
+    session.compare_with(None)
+    names = [run.look.name for run in view.shown.runs]
+    for k, run in enumerate(view.shown.runs):
+        session.select(run.record.id)
+        text = shown(view, qtbot)
+        first = next(pair for pair in view.shown.found.pairs if names[k] in (pair.a, pair.b))
+        assert forecast_words(first, three["a"], 3) in text
+        assert names[k] in text.partition(" on these ")[0]
+
+
+@pytest.mark.parametrize("width", [420, 1200])
+def test_tables_show_their_last_row_above_the_scroll_bar(view, three, qtbot, width):
+    view.resize(width, 700)
+    view.show_switch.choose(TABLES)
+    shown(view, qtbot)
+    for table in (view.tables.runs_table, view.tables.pairs_table):
+        last = table.visualRect(table.model().index(table.model().rowCount() - 1, 0))
+        qtbot.waitUntil(lambda t=table: t.verticalScrollBar().maximum() == 0)
+        assert last.bottom() <= table.viewport().height()
+
+
 def test_clicking_a_pair_selects_and_compares_its_runs(view, three, session, qtbot):
     shown(view, qtbot)
     view.findChild(QTableView, "compare_pairs_table").selectRow(2)

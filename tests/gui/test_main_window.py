@@ -454,8 +454,10 @@ def test_method_card_estimates_time_and_memory(window, table_file):
 
 @pytest.mark.slow
 def test_run_button_names_the_method(window, qtbot, table_file):
-    window.open_now(table_file)
     button = window.findChild(QPushButton, "strip_run")
+    assert window.workplace.method_panel  # made while the start page is shown
+    assert button.text() == "Run"
+    window.open_now(table_file)
     assert button.text() == "Run AUC-RLS"
     combo = window.findChild(QComboBox, "method_combo")
     combo.setCurrentIndex(combo.findData("logistic"))

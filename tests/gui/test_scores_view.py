@@ -397,6 +397,21 @@ def test_wheel_over_the_figures_changes_no_choice(low_view):
     assert low_view.scale_combo.currentIndex() == 1
 
 
+def test_worst_rows_have_room_on_a_low_page_with_large_text(view, add, qtbot):
+    application = QApplication.instance()
+    set_text_size(application, 150)
+    apply_theme(application, "light")
+    try:
+        view.resize(1300, 420)
+        add()
+        shown(view, qtbot)
+        rows = view.worst.list
+        qtbot.waitUntil(lambda: rows.viewport().height() >= 4 * rows.rowHeight(0))
+    finally:
+        set_text_size(application, 100)
+        apply_theme(application, "light")
+
+
 @pytest.mark.parametrize("reason", ["ShortcutFocusReason", "TabFocusReason"])
 def test_focused_field_is_scrolled_into_view(low_view, qtbot, reason):
     low_view.activateWindow()

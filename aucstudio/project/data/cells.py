@@ -136,7 +136,7 @@ class Texts(_Growing):
         super().__init__(np.empty(rows, dtype=object))
         self._absent = absent
         self._known: dict[str, str] = {}
-        # What a hash stands for; None if that is missing.
+        # The text of each hash; None if it means a missing value.
         self._of_key: dict[int, str | None] = {}
         self._missing, self._is_shared = 0, True
 

@@ -130,11 +130,11 @@ def _durations_of_pandas(connection: duckdb.DuckDBPyConnection, file: str) -> di
 
 
 def _metadata(connection: duckdb.DuckDBPyConnection, file: str, key: str) -> Any:
-    """Return what a file holds as JSON under a key; None without it."""
+    """Return the JSON value of a key in the metadata of a file; None if absent or invalid."""
     query = f"SELECT value FROM parquet_kv_metadata({file}) WHERE key = {literal(key)}::BLOB"
-    found = connection.execute(query).fetchone()
+    row = connection.execute(query).fetchone()
     try:
-        return None if found is None else json.loads(bytes(found[0]))
+        return None if row is None else json.loads(bytes(row[0]))
     except ValueError:
         return None
 
@@ -208,13 +208,18 @@ class _ParquetFile(CellStore):
         """
         if all(map(is_typed, self.columns.types)):
             return bool(totals), LeftOut()  # there are no words
-        reasons = dict.fromkeys(self._repeated_names(), AGAIN)
-        last = [*self._rows(reasons, f"WHERE place >= {self.height - LAST}")]
+        start = self.height - LAST
+        where = f"WHERE place >= {start}"
+        if not any(map(is_typed, self.columns.types)):
+            where += f" OR {self._bare(0)} = {literal(self.names[0])}"
+        known = [row for row in self._rows(where) if row.reason or row.line > start]
+        last = [row for row in known if row.line > start]
         if totals is None:
             totals = have_totals(mark_footer(iter(last)))
+        reasons = {row.line: row.reason for row in known}
         if totals:
             has_groups = any(summary_kind(row.cells) == SUBTOTAL for row in last)
-            rows = self._rows(reasons) if has_groups else iter([*self._levels(last), *last])
+            rows = self._rows() if has_groups else iter([*self._levels(last), *last])
             reasons |= {row.line: row.reason for row in mark_footer(rows)}
         listed = [Rejected(row, reasons[row], row) for row in sorted(reasons) if reasons[row]]
         numbers = [one.row for one in listed]
@@ -225,27 +230,21 @@ class _ParquetFile(CellStore):
             self.height -= len(numbers)
         return totals, LeftOut(listed[:MAX_REJECTED], np.array(numbers, dtype=np.int64))
 
-    def _repeated_names(self) -> list[int]:
-        """Return the numbers of the rows, counted from 1, that consist of the names."""
-        if any(map(is_typed, self.columns.types)):
-            return []
-        cells = (f"trim({self.columns.text(k)}, {literal(BLANKS)})" for k in range(len(self.names)))
-        are_names = (f"{cell} = {literal(n)}" for cell, n in zip(cells, self.names, strict=True))
-        sql = f"SELECT place + 1 FROM {self.columns.relation} WHERE {' AND '.join(are_names)}"
-        return [int(number) for (number,) in self._all(sql)]
-
     def _levels(self, last: Sequence[TableRow]) -> Iterator[TableRow]:
         """Yield some rows above that have the first cell of a total among the last rows."""
         for row in last:
             if not is_total(row.cells):
                 continue
             k = next(k for k, cell in enumerate(row.cells) if cell.strip(BLANKS))
-            cell = f"rtrim(lower(trim({self.columns.text(k)}, {literal(BLANKS)})), ': ')"
-            same = f"{cell} = {literal(first_cell(row.cells))}"
-            yield from self._rows({}, f"WHERE place < {last[0].line - 1} AND {same} LIMIT {LAST}")
+            same = f"rtrim(lower({self._bare(k)}), ': ') = {literal(first_cell(row.cells))}"
+            yield from self._rows(f"WHERE place < {last[0].line - 1} AND {same} LIMIT {LAST}")
 
-    def _rows(self, reasons: Mapping[int, str], where: str = "") -> Iterator[TableRow]:
-        """Yield rows as texts, with the reasons for leaving some out; ``line`` is the number."""
+    def _bare(self, k: int) -> str:
+        """Return the expression of a cell as text without blanks around it."""
+        return f"trim({self.columns.text(k)}, {literal(BLANKS)})"
+
+    def _rows(self, where: str = "") -> Iterator[TableRow]:
+        """Yield rows as texts, marked if they repeat the names; ``line`` is the number of a row."""
         kinds = enumerate(self.columns.types)
         cells = [f"c{k}" if is_typed(kind) else self.columns.text(k) for k, kind in kinds]
         sql = f"SELECT place, {', '.join(cells)} FROM {self.columns.relation} {where}"
@@ -253,7 +252,9 @@ class _ParquetFile(CellStore):
         while some := found.fetchmany(_ROWS_AT_ONCE):
             self._report_share((some[-1][0] + 1) / self.height)
             for place, *row in some:
-                yield TableRow(place + 1, [*map(spell, row)], reasons.get(place + 1, ""))
+                texts = [*map(spell, row)]
+                is_header = [text.strip(BLANKS) for text in texts] == self.names
+                yield TableRow(place + 1, texts, AGAIN if is_header else "")
 
 
 def open_typed(
@@ -276,8 +277,9 @@ def open_typed(
     path, given, folder, progress, schema, kinds
         As for :func:`~aucstudio.project.data.text.delimited.open_delimited`.
     texts_declared : bool
-        Whether all text columns are text by declaration. Otherwise texts are classified like those
-        of a text file, and whole numbers may be dates such as 20240131.
+        Whether the file declares all its texts as text. Otherwise texts are classified like those
+        of a text file, whole numbers may be dates such as 20240131, and totals, remarks and
+        repeated names are left out.
     rows : int
         Number of rows that are read; 0 for all.
 

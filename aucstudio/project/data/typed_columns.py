@@ -35,11 +35,11 @@ class TypedColumns:
     paths : tuple of str
         The place of each column in the file.
     relation : str
-        The query of the columns, and of the number of each row as ``place``.
+        The query of the columns, with the number of each row, counted from 0, as ``place``.
     types : tuple of str
         Their types in DuckDB.
     texts_declared : bool
-        Whether all text columns are text by declaration.
+        Whether the file declares all its texts as text.
     spelled : frozenset of int
         The columns that are classified by their texts.
     """

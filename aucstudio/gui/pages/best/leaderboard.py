@@ -37,6 +37,7 @@ _WAYS: tuple[tuple[bool, tuple[int, ...], int], ...] = (
     (True, (_TIME, _OPTIMISM), 170),
     (False, (_TIME, _OPTIMISM, _AREA), 170),
     (False, (_TIME, _OPTIMISM, _AREA), 80),
+    (False, (_TIME, _OPTIMISM, _AREA, _SETTINGS), 80),
 )
 _LEAST, _SHARE = 3, 0.42  # lines; of the page
 

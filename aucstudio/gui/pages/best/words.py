@@ -154,7 +154,14 @@ def statement(standings: Standings) -> Statement:
         text("best_tested_file", file=file) if file else "",
         as_sentence(standings.error) if standings.error else "",
         *rest,
-        text("best_end", ended=ended, fits=standings.fits, spent=standings.spent),
+        _nested(standings),
+        text(
+            "best_end",
+            ended=ended,
+            fits=standings.fits,
+            spent=standings.spent,
+            budget=standings.budget,
+        ),
         *remarks,
     )
 
@@ -192,7 +199,27 @@ def _headline(standings: Standings) -> str:
         range=standings.fpr_range,
         area=None if best.area is None else _area_words(best.area),
         simpler=title(simpler) if simpler else None,
+        alike=None if simpler else _alike(standings) or None,
     )
+
+
+def _alike(standings: Standings) -> int:
+    """Count the entries that do not differ significantly from the best on the held-out rows."""
+    leads = (one.behind for one in standings.entries if one.run != standings.best)
+    return sum(
+        lead is not None and lead.p is not None and not lead.is_significant for lead in leads
+    )
+
+
+def _nested(standings: Standings) -> str:
+    """Explain why a single method that was chosen is not the highest in its column."""
+    best = standings.of_run(standings.best)
+    if best is None or best.inner is None or best.method == COMBINATION:
+        return ""
+    most = max(one.inner.value for one in standings.entries if one.inner is not None)
+    if figure_words(most) == figure_words(best.inner.value):
+        return ""
+    return text("best_nested", best=title(best), own=best.inner.value, most=most)
 
 
 def _area_words(found: CriterionEstimate) -> str:

@@ -48,12 +48,19 @@ _P, _P_CORRECTED = 4, 5
 
 
 def fill(table: SheetTable, rows: list[Row]) -> None:
-    """Show rows, in a table no higher than they need; unchanged rows stay selected."""
+    """Show rows; unchanged rows stay selected."""
     if rows != table.sheet.rows:
         table.show_rows(rows)
-    head = table.horizontalHeader().sizeHint().height()
-    table.setMaximumHeight(head + scaled(ROW) * len(rows) + 4)
-    table.setMinimumHeight(head + scaled(ROW) * min(len(rows), _MOST_SURELY_SEEN) + 4)
+
+
+def _fit(table: SheetTable) -> None:
+    """Hide columns without room, and make the table no higher than its rows need."""
+    fits, rows = table.fit_columns(), table.sheet.rowCount()
+    scrolls = not fits or table.hidden_button.isChecked()
+    bar = table.horizontalScrollBar().sizeHint().height() if scrolls else 0
+    around = table.horizontalHeader().sizeHint().height() + bar + 4
+    table.setMaximumHeight(around + scaled(ROW) * rows)
+    table.setMinimumHeight(around + scaled(ROW) * min(rows, _MOST_SURELY_SEEN))
 
 
 def pair_heads(correction: str) -> tuple[str, ...]:
@@ -355,6 +362,8 @@ class TablesPage(QWidget):
         self.runs_table.clicked.connect(lambda index: self.run_clicked.emit(index.row(), False))
         self.pairs_table.selectionModel().currentRowChanged.connect(self._on_pair)
         self.heading = label("EVERY PAIR", "heading")
+        for table in (self.runs_table, self.pairs_table):
+            table.hidden_button.toggled.connect(lambda _open, table=table: _fit(table))
         head = across(self.heading, STRETCH, self.pairs_table.hidden_button)
         runs = (self.runs_table.hidden_button, RIGHT)
         layout = down((self.runs_table, 2), runs, head, (self.pairs_table, 3))
@@ -390,7 +399,7 @@ class TablesPage(QWidget):
         self.pairs_table.rarer = () if raw else (_P,)
         self.pairs_table.unneeded = (_P_CORRECTED,) if raw else ()
         for table in (self.runs_table, self.pairs_table):
-            table.fit_columns()
+            _fit(table)
 
     def _on_pair(self, index: QModelIndex) -> None:
         if index.isValid():

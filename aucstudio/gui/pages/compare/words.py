@@ -64,10 +64,14 @@ class ShownComparison:
         return listed.get(session.selected or ""), listed.get(session.compared or "")
 
     def pair(self, session: Session) -> int | None:
-        """Return the position of the pair of the selected and the compared run."""
-        wanted = set(self.places(session))
+        """Return the position of the pair of the selected and the compared run.
+
+        Without a compared run it is the pair of the selected run and the best other one.
+        """
+        chosen, compared = self.places(session)
+        wanted = {chosen} if compared in (None, chosen) else {chosen, compared}
         places = enumerate(self.found.places())
-        return next((k for k, (i, j, _) in places if {i, j} == wanted), None)
+        return next((k for k, (i, j, _) in places if wanted <= {i, j}), None)
 
 
 def compare_checked(

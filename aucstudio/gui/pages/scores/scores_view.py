@@ -34,7 +34,6 @@ from aucstudio.project.runs.record import SplitResult
 
 _WIDE = 2 * CARD_WIDTH  # page width from which figures are next to the plot
 _AIR = 14  # for the scroll bar
-_LEAST_ROWS = 180  # pixels
 _DECIMALS = 4
 
 
@@ -102,7 +101,6 @@ class ScoresView(PageView):
         row.addStretch(1)
 
     def _lay_out(self) -> None:
-        self.worst.setMinimumHeight(_LEAST_ROWS)
         # Words wrap in the width of the chooser, and are as high as they are there.
         figures = down(self.chooser, (self.worst, 1), gap=12, around=(0, 0, _AIR, 0))
         self.side = scrolled(figures, "scores_figures", "Threshold and worst rows")
@@ -185,6 +183,7 @@ class ScoresView(PageView):
 
     def fit_page(self) -> None:
         """Show the figures next to the plot on a wide page; the conclusion has the counts."""
+        self.worst.fit()
         is_wide, finished = self.width() >= _WIDE, self._finished is not None
         self.side.setVisible(finished and is_wide)
         self.controls.show(finished and self.split_combo.count() > 1, self.split_combo)

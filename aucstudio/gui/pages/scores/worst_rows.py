@@ -15,7 +15,7 @@ from aucstudio.engine.arrays import Array, Index
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.table import Row, SheetTable, worded_columns
-from aucstudio.gui.common.theme import fix_width
+from aucstudio.gui.common.theme import fix_width, scaled
 from aucstudio.gui.common.threshold import CARD_WIDTH
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
@@ -115,7 +115,7 @@ def score_columns(run: ShownRun, table: Table | None) -> dict[str, list[object]]
 
 
 MOST = 100  # rows that are listed
-_LINE = 22
+_LINE, _LEAST_LINES = 22, 5
 _HEADS, _TIPS = worded_columns("worst_table")
 
 
@@ -202,6 +202,11 @@ class WorstRows(QWidget):
             for k, end in enumerate(_ends(*map(class_words, short))):
                 self.side.setItemText(k, end)
             self._fill()
+
+    def fit(self) -> None:
+        """Leave the list room for some rows in the current size of text."""
+        head = self.list.horizontalHeader().sizeHint().height()
+        self.list.setMinimumHeight(head + _LEAST_LINES * scaled(_LINE))
 
     @property
     def has_table(self) -> bool:

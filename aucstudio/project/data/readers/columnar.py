@@ -147,7 +147,7 @@ def write_arrow(path: Path, target: Path, _options: ReadOptions, report: Advance
 def _copy_arrow(
     path: Path, start: int, target: Path, query: str = "FROM arrow", options: str = ""
 ) -> None:
-    """Write what a query yields of a stream of Arrow as Parquet."""
+    """Write the result of a query of an Arrow stream as Parquet."""
     with duckdb_on(target.parent) as connection:
         connection.register("arrow", _Source(path, start))
         connection.execute(f"COPY ({query}) TO {literal(str(target))} (FORMAT parquet{options})")

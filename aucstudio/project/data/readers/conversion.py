@@ -122,7 +122,7 @@ def written_part(
 
 
 def typed_rows(*remarks: Finding, **more: Any) -> Written:
-    """Return what is known of a Parquet file; ``texts`` is None if all texts are declared."""
+    """Return the result of a conversion to Parquet; ``texts`` is None if all texts are declared."""
     known = dict(NAMED_ROWS)
     if more.get("texts", ()) is None:
         known["strict"] = False  # there is no row that cannot be read

@@ -177,7 +177,7 @@ class Source:
 
 @dataclasses.dataclass(frozen=True)
 class Tidied:
-    """A file of the rows that could be read, and the other rows."""
+    """The file of the rows that DuckDB can read, and the rows that were left out."""
 
     path: Path
     left_out: LeftOut

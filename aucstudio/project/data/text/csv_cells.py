@@ -147,7 +147,7 @@ class FileCells(FormatChecks, CellStore):
         return number_sql(text, k, form, dialect.number_words, lookalikes=lookalikes)
 
     def _relation(self, numbers: frozenset[int] = frozenset()) -> str:
-        """Return what is read: cells of text as texts, or as ``numbers`` in some columns."""
+        """Return the relation of all cells: texts, or numbers in the columns ``numbers``."""
         if self.source.typed is not None:
             return self.source.typed.relation
         tidied = self.source.tidied
@@ -192,7 +192,7 @@ class Reader(FileCells):
         """
         source = self.source
         self._clean, self._cells = _clean(source), dict[int, Cells]()
-        # Whether DuckDB has read all rows strictly, and whether it may read others.
+        # Whether DuckDB read all rows strictly; whether the file was checked for misread rows.
         self._is_regular = self._is_checked = False
         self._load(source.forms)
         left_out = LeftOut() if self._is_regular else self._left_out()

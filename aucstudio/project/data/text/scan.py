@@ -168,7 +168,7 @@ class _Counter:
             self._crlf += chunk.count(b"\r\n")
         self._crlf += self._last == b"\r" and chunk[:1] == b"\n"
         if not self.lookalikes:
-            # Names of columns may hold anything.
+            # In column names these characters are no numbers.
             piece = chunk if self._is_below_names else chunk.partition(b"\n")[2]
             is_cut = self._last == b"+" and piece[:1] == b"-"
             self.lookalikes = is_cut or b"_" in piece or (b"+" in piece and b"+-" in piece)
