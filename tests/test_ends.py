@@ -23,6 +23,8 @@ ENDLESS = {
     "svm": 'settings = { C = 1e8, kernel = "poly", degree = 3, gamma = 1.0 }',
     "auc-svm": 'settings = { C = 1e6, kernel = "rbf", gamma = 5.0 }',
 }
+# A single fit of the SVM ends after a few seconds; a search of its settings takes minutes.
+LONG = f"tune = 'auc'\n{ENDLESS['svm']}"
 
 
 def until(found, seconds=PATIENCE):
@@ -89,7 +91,7 @@ def workers(process, count):
     return until(found)
 
 
-def busy(child, seconds=4.0):
+def busy(child, seconds=2.5):
     """Wait until a process has used more processor time than starting takes."""
     until(lambda: child.cpu_times().user > seconds)
 
@@ -115,15 +117,14 @@ def test_worker_processes_end_with_the_program(study, start, tmp_path, how, meth
     process.send_signal(how)
     assert process.wait(ENDING) == (-how if how == signal.SIGKILL else 128 + how)
     until(lambda: all(map(gone, children)), ENDING)
-    if how == signal.SIGTERM:
-        assert not list((tmp_path / "temporary").iterdir())
-    # The next program removes the files that a killed one left.
-    start("inspect", "study.csv").communicate(timeout=PATIENCE)
+    if how == signal.SIGKILL:
+        # The next program removes the files that a killed one left.
+        start("inspect", "study.csv").communicate(timeout=PATIENCE)
     assert not list((tmp_path / "temporary").iterdir())
 
 
 def test_killed_worker_fails_only_its_run(study, start, tmp_path):
-    study(("svm", ENDLESS["svm"]), ("auc-rls", ""), ("rls", ""), ("logistic", ""))
+    study(("svm", LONG), ("auc-rls", ""), ("rls", ""), ("logistic", ""))
     project = tmp_path / "kept.aucproj"
     ProjectFile.create(project)
     process = start("run", "study.toml", "--jobs", "2", "--project", project, "--json")
@@ -134,7 +135,7 @@ def test_killed_worker_fails_only_its_run(study, start, tmp_path):
 
     def busy():
         spent = zip(children, before, strict=True)
-        return [child for child, then in spent if child.cpu_times().user > then + 1.0]
+        return [child for child, then in spent if child.cpu_times().user > then + 0.5]
 
     until(busy)
     busy()[0].kill()
@@ -167,7 +168,7 @@ def test_interrupt_keeps_the_finished_splits(study, start, tmp_path, how, jobs):
 
 
 def test_window_closes_cleanly_on_sigterm(study, start, tmp_path):
-    study(("svm", ENDLESS["svm"]))
+    study(("svm", LONG))
     process = start("study.toml")
     (child,) = workers(process, 1)
     busy(child)
@@ -177,7 +178,7 @@ def test_window_closes_cleanly_on_sigterm(study, start, tmp_path):
     assert not list((tmp_path / "temporary").iterdir())
 
 
-@pytest.mark.parametrize("moment", [0.5 * k for k in range(1, 7)])
+@pytest.mark.parametrize("moment", [0.5, 1.0, 2.0, 3.0])
 def test_ctrl_c_during_window_startup_does_not_crash(start, moment):
     process = start("--sample")
     with contextlib.suppress(subprocess.TimeoutExpired):

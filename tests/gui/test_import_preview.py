@@ -128,6 +128,7 @@ def test_detected_values_are_italic_and_choices_are_not(qtbot, look_at, tmp_path
     delimiter = dialog.findChild(QComboBox, "import_delimiter")
     assert delimiter.currentText() == "Detected: semicolon"
     assert delimiter.font().italic()
+    assert not delimiter.view().font().italic()  # the choices of its list
     name = role_combo(dialog, "рост")
     assert dialog.findChild(QComboBox, name).currentText() == "Detected: Number"
     choose_value(qtbot, dialog, "import_delimiter", ";")

@@ -305,7 +305,7 @@ def test_setting_out_of_range_is_reported_beside_its_field(window, qtbot, table_
     qtbot.keyClicks(field, "0.5,0.2")
     hint = window.workplace.method_panel.form.findChild(QWidget, "hint_fpr_range")
     assert hint.isVisibleTo(window.workplace.method_panel)
-    assert "the smaller first" in hint.text()
+    assert "the smaller number first" in hint.text()
 
 
 def test_tune_button_reports_the_chosen_settings(window, qtbot, table_file):
@@ -454,8 +454,10 @@ def test_method_card_estimates_time_and_memory(window, table_file):
 
 @pytest.mark.slow
 def test_run_button_names_the_method(window, qtbot, table_file):
-    window.open_now(table_file)
     button = window.findChild(QPushButton, "strip_run")
+    assert window.workplace.method_panel  # made while the start page is shown
+    assert button.text() == "Run"
+    window.open_now(table_file)
     assert button.text() == "Run AUC-RLS"
     combo = window.findChild(QComboBox, "method_combo")
     combo.setCurrentIndex(combo.findData("logistic"))

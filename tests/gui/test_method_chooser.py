@@ -47,6 +47,20 @@ def test_arrow_keys_go_from_the_search_to_the_list(chooser, qtbot, key):
     assert chooser.tree.currentItem() is not before
 
 
+def test_columns_fit_into_a_narrower_list(chooser, qtbot):
+    qtbot.waitUntil(chooser.isVisible)
+    chooser.resize(chooser.tree.sizeHint().width() - 20, chooser.height())
+    QApplication.processEvents()
+    assert chooser.tree.horizontalScrollBar().maximum() == 0
+    assert chooser.tree.header().length() <= chooser.tree.viewport().width()
+
+
+def test_method_box_names_no_method_twice(panel):
+    words = [panel.combo.itemText(k) for k in range(panel.combo.count())]
+    assert "Logistic regression (linear)" in words
+    assert not [one for one in words if "·" in one and one.split(" · ")[0] in one.split(" · ")[1]]
+
+
 @pytest.mark.parametrize("key", METHODS)
 def test_every_method_has_a_description_and_a_use_case(key):
     described = METHODS[key].describe()
@@ -165,3 +179,14 @@ def test_family_headings_in_the_method_list_are_disabled(panel, table_session):
     assert table_session.plan.method == "svm-pauc"
     combo.setCurrentIndex(heads[0])
     assert combo.currentData() == "svm-pauc"
+
+
+def test_rows_stay_in_place_when_another_method_is_described(chooser, qtbot):
+    qtbot.waitUntil(chooser.isActiveWindow)
+    tree, places = chooser.tree, set()
+    for item in tree.findItems("", Qt.MatchFlag.MatchContains | Qt.MatchFlag.MatchRecursive):
+        if item.data(0, Qt.ItemDataRole.UserRole) in METHODS:
+            tree.setCurrentItem(item)
+            QApplication.processEvents()
+            places.add((tree.mapTo(chooser, tree.rect().topLeft()).y(), tree.height()))
+    assert len(places) == 1

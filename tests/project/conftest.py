@@ -5,10 +5,31 @@ import sqlite3
 
 import pytest
 
+from aucstudio.project.data.readers import isolated
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.store.project.project_file import ProjectFile
+from tests.project.shared_reader import SharedReader
+
+
+@pytest.fixture(scope="session")
+def shared_reader():
+    made = SharedReader()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def reader_of_its_own():
+    """Read each foreign file in a process of its own, as the program does."""
+
+
+@pytest.fixture(autouse=True)
+def readers(request, monkeypatch, shared_reader):
+    """Read foreign files in one process; see :mod:`tests.project.shared_reader`."""
+    if "reader_of_its_own" not in request.fixturenames:
+        monkeypatch.setattr(isolated, "call", shared_reader)
 
 
 def run_sql(path, query, values=()):

@@ -201,11 +201,16 @@ def cells(table, name):
 # ------------------------------------------------------------------ the same cells
 
 
+@pytest.fixture(scope="module")
+def whole():
+    return read_table(CSV)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ALL)
-def test_every_format_has_the_cells_of_the_csv(tmp_path, ending):
+def test_every_format_has_the_cells_of_the_csv(tmp_path, ending, whole, reader_of_its_own):
     path = made(tmp_path, ending)
-    whole, table = read_table(CSV), read_table(path)
+    table = read_table(path)
     assert [column.name for column in table.columns] == [column.name for column in whole.columns]
     # Value labels and declared missing values are tested below.
     special = {"smokes", "score"} if ending in (".sav", ".zsav", ".dta") else set()
@@ -495,7 +500,7 @@ def test_table_of_a_database_can_be_chosen(tmp_path):
 
 
 @pytest.mark.slow
-def test_reading_an_endless_view_can_be_cancelled(tmp_path):
+def test_reading_an_endless_view_can_be_cancelled(tmp_path, reader_of_its_own):
     path = tmp_path / "d.db"
     with sqlite3.connect(path) as connection:
         connection.execute(
@@ -720,13 +725,13 @@ def test_damaged_files_are_read_or_refused_with_a_clear_error(tmp_path, ending, 
     assert not any("\n" in said or "/plain" in said or "Traceback" in said for said in refused)
 
 
-def test_reading_in_a_child_process_can_be_cancelled(tmp_path):
+def test_reading_in_a_child_process_can_be_cancelled(tmp_path, reader_of_its_own):
     path = made(tmp_path, ".xlsx")
     with pytest.raises(Cancelled):
         read_table(path, progress=lambda _share, words: words == "reading excel")
 
 
-def test_crashing_reader_is_reported_as_an_error(tmp_path, monkeypatch):
+def test_crashing_reader_is_reported_as_an_error(tmp_path, monkeypatch, reader_of_its_own):
     dies = [sys.executable, "-c", "import os; os.abort()"]
     monkeypatch.setattr(child_process, "child_command", lambda *_: dies)
     with pytest.raises(InputError, match="it is damaged"):

@@ -25,6 +25,8 @@ from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment_file import read_study
 
+pytestmark = pytest.mark.usefixtures("reader_of_its_own")
+
 
 def refused(path, seconds=30.0, **how):
     """Read a file that must be refused quickly; return the error message."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import random
 import shutil
@@ -12,7 +11,8 @@ import sqlite3
 import time
 from pathlib import Path
 
-from tests.torture.world import Tally, World, figures
+from aucstudio.project.errors import InputError
+from tests.torture.world import Tally, World, stored_figures
 
 _WAIT = 60.0
 
@@ -80,11 +80,11 @@ def planted_loss(project: Path) -> int:
 
 
 def _listed(world: World, project: Path) -> dict[str, tuple[object, ...]]:
-    end = world.command("compare", str(project), "--json")
-    if end.status:
-        world.tally.lose(f"compare: {end.err.strip()[-300:]}")
+    try:
+        return stored_figures(project)
+    except InputError as error:
+        world.tally.lose(f"the project cannot be read: {error}")
         return {}
-    return figures(json.loads(end.out))
 
 
 def _is_ours(path: Path, project: Path) -> bool:

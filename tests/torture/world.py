@@ -235,16 +235,14 @@ def _marked(token: str) -> list[int]:
 
 
 def stored_figures(project: Path) -> dict[str, tuple[Any, ...]]:
-    """Return the figures of every run of a project, without what was read of it before."""
+    """Return the fields of every run of a project that must not change, by run id.
+
+    Nothing that was read of the project before is used again.
+    """
     with contextlib.closing(ProjectSource(project, BoundedCache(_KEPT_BYTES))) as source:
         records = read_contents(source).records
         runs = [run_as_json(one, one.experiment.band) for one in records if one.splits]
-    return figures({"runs": runs})
-
-
-def figures(document: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
-    """Return the fields of every run in ``compare --json`` that must not change, by run id."""
     return {
         run["id"]: (run["method"], run["status"], json.dumps(run["auc"], sort_keys=True))
-        for run in document["runs"]
+        for run in runs
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.torture.world import Tally, World
+from tests.torture.world import Tally, World, stored_figures
 
 
 def at_once(folder: Path, tries: int, writers: int = 4) -> Tally:
@@ -22,8 +22,7 @@ def at_once(folder: Path, tries: int, writers: int = 4) -> Tally:
                 tally.lose(f"exit {end.status}: {end.err.strip()[-200:]}")
             else:
                 promised += len(json.loads(end.out)["runs"])
-        end = world.command("compare", str(project), "--json")
-        found = len(json.loads(end.out)["runs"]) if not end.status else 0
+        found = len(stored_figures(project))
         if found != promised:
             gone = max(0, promised - found)
             tally.lose(f"{promised} runs were promised and {found} are there", gone)

@@ -622,10 +622,13 @@ def set_role(widget: QWidget, role: str) -> None:
 
 
 def set_italic(field: QWidget, italic: bool) -> None:
-    """Show a detected value in italics."""
+    """Show a detected value in italics, but not the choices of a list."""
     font = field.font()
     font.setItalic(italic)
     field.setFont(font)
+    if isinstance(field, QComboBox):
+        font.setItalic(False)
+        field.view().setFont(font)
 
 
 def show_note(target: QLabel, text: str, role: str = "muted") -> None:

@@ -480,8 +480,8 @@ class ExportModelDialog(prompts.Dialog):
         self._refresh()
 
     def _on_written(self, target: Path) -> None:
-        parts = (f"Saved {target}", self.choice.words(self._saved))
-        self._session.message.emit(": ".join(filter(None, parts)))
+        threshold = score_words(self._saved.threshold)
+        self._session.message.emit(f"Saved {target}: threshold {threshold}")
         self.accept()
 
     def reject(self) -> None:

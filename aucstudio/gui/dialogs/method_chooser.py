@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QModelIndex, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtCore import QCoreApplication, QModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QHeaderView,
     QTreeWidget,
@@ -19,7 +19,7 @@ from aucstudio.engine.declared import AIMS, FAMILIES
 from aucstudio.gui.common.controls import WrappingRow
 from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.prompts import Dialog
-from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import (
     down,
     label,
@@ -37,6 +37,7 @@ from aucstudio.project.runs.outlook import Outlook
 _KEY, _TIP = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.ToolTipRole
 _TIME = 5  # column
 _SIZE = QSize(980, 640)
+_LEAST_NAME = 200  # pixels
 _AIR = 16  # pixels beside the columns
 _LEAST_ROWS, _ROW_AIR = 10, 6
 _START, _RECENT = "Start here", "Recently used"
@@ -55,6 +56,17 @@ class _Tree(QTreeWidget):
         texts = sum(max(self.sizeHintForColumn(k), heads.sectionSizeHint(k)) for k in columns)
         bar = self.verticalScrollBar().sizeHint().width()
         return QSize(texts + bar + _AIR, super().sizeHint().height())
+
+    def fit(self) -> None:
+        """Make the first column narrower if all columns then fit into the list."""
+        heads, columns = self.header(), range(self.columnCount())
+        widths = [max(self.sizeHintForColumn(k), heads.sectionSizeHint(k)) for k in columns]
+        whole, room = widths[0] + _AIR, self.viewport().width() - sum(widths[1:]) - _AIR
+        heads.resizeSection(0, room if scaled(_LEAST_NAME) <= room < whole else whole)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
 
 
 class MethodChooser(Dialog):
@@ -129,6 +141,7 @@ class MethodChooser(Dialog):
         self.tree.setMinimumHeight(_LEAST_ROWS * row)
         header = self.tree.header()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
         self.tree.currentItemChanged.connect(self._on_current)
         self.tree.itemChanged.connect(self._on_ticked)
         self.tree.itemActivated.connect(self._choose)
@@ -171,6 +184,7 @@ class MethodChooser(Dialog):
             if methods:
                 self._add_group(title, methods)
         self.tree.blockSignals(False)
+        self.tree.fit()
 
     def _add_group(self, title: str, methods: Mapping[str, str]) -> None:
         head = QTreeWidgetItem(self.tree, [title])
@@ -262,13 +276,29 @@ class MethodChooser(Dialog):
             show_note(self.words, "Search for a name, a family or what a method trains for.", "")
             show_note(self.facts, "")
         else:
-            method, outlook = METHODS[key], self._outlooks.get(key)
-            self.title.setText(method.full_title())
-            show_note(self.words, f"{method.use_when} {method.summary}", "")
-            takes = "" if outlook is None else f" {as_sentence(outlook.details)}"
-            aim = f"Trains for {AIMS[method.trains_for]}. {method.weights_words()}"
-            show_note(self.facts, f"{aim}{takes} Source: {method.source}.")
+            self.title.setText(METHODS[key].full_title())
+            words, facts = self._describe(key)
+            show_note(self.words, words, "")
+            show_note(self.facts, facts)
         self._name_buttons()
+
+    def _describe(self, key: str) -> tuple[str, str]:
+        """Return what a method is for, and facts about it."""
+        method, outlook = METHODS[key], self._outlooks.get(key)
+        takes = "" if outlook is None else f" {as_sentence(outlook.details)}"
+        aim = f"Trains for {AIMS[method.trains_for]}. {method.weights_words()}"
+        return f"{method.use_when} {method.summary}", f"{aim}{takes} Source: {method.source}."
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep room for the longest description: rows must not move under the pointer."""
+        super().resizeEvent(event)
+        texts = zip(*map(self._describe, METHODS), strict=True)
+        for shown, every in zip((self.words, self.facts), texts, strict=True):
+            room = QRect(0, 0, self.tree.width(), 0)
+            metrics, wrap = shown.fontMetrics(), Qt.TextFlag.TextWordWrap
+            most = max(metrics.boundingRect(room, wrap, one).height() for one in every)
+            shown.setMinimumHeight(most)
+            shown.setAlignment(Qt.AlignmentFlag.AlignTop)
 
     def _name_buttons(self) -> None:
         key, asked = self.current(), self.asked()
@@ -281,7 +311,6 @@ class MethodChooser(Dialog):
             button.setText(f"{verb} {what}".strip())
             button.setAccessibleName(button.text())
             button.setEnabled(able)
-        self.choose.setText(f"Choose {METHODS[key].title}" if key else "Choose")
         # Ticked methods run together; the form can show only one.
         self.choose.setEnabled(key is not None and not self.ticked)
         plain_tooltip(self.choose, text("choose_one_method") if self.ticked else "")

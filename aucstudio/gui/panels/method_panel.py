@@ -172,7 +172,8 @@ class MethodPanel(Card):
             self.combo.setCurrentIndex(self.combo.findData(plan.method))
         plain_tooltip(self.combo, f"{method.in_words}: {method.use_when}")
         self.summary.setText(method.summary)
-        self._run_action.setText(f"&Run {menu_text(method.title)}")
+        run = f"&Run {menu_text(method.title)}" if self.session.table is not None else "&Run"
+        self._run_action.setText(run)
         if self._shown_method != plan.method:
             self.form.set_method(method)
             order_tabs(self.rows)
@@ -281,7 +282,8 @@ def _method_combo() -> ElidedCombo:
         head.setFlags(Qt.ItemFlag.NoItemFlags)
         for key, method in METHODS.items():
             if method.family == family:
-                combo.addItem(f"{method.title} · {method.in_words}", key)
+                words = f"{method.title} · {method.in_words}"
+                combo.addItem(method.in_words if method.title in method.in_words else words, key)
                 combo.setItemData(
                     combo.count() - 1,
                     tip_text(f"{method.summary}\n{method.use_when}"),

@@ -22,7 +22,6 @@ from aucstudio.gui.common.widgets import (
     LEFT,
     STRETCH,
     TOP,
-    ElidedLabel,
     across,
     down,
     empty,
@@ -202,9 +201,8 @@ class _Entry(QWidget):
         words = f"Remove {words} from the list"
         self.forget = _link("Remove from the list", f"{name}_forget", words)
         self.forget.hide()
-        self.facts = ElidedLabel(f"{kind_of(path)} · {folder}" if folder else "")
-        self.facts.setProperty("role", "muted")
-        self.facts.setObjectName(f"{name}_facts")
+        facts = f"{kind_of(path)} · {folder}" if folder else ""
+        self.facts = label(facts, "muted", wrap=True, name=f"{name}_facts")
         self.day = label(day, "muted", name=f"{name}_day")
         top = across(self.open, self.forget, STRETCH, self.day)
         self.setLayout(down(top, self.facts, gap=0, around=(0, 0, 0, 6)))
