@@ -253,9 +253,11 @@ def _answered(dialog: QFileDialog) -> str:
     During Qt's static functions for files PySide keeps an error of an overridden method, raises it
     in every later one and then crashes; during a dialog's own loop it reports the error.
     """
-    if field := dialog.findChild(QLineEdit, "fileNameEdit"):  # where the system has no own dialog
-        field.completer().popup().setObjectName("completion")
-        dialog.findChild(QTreeView, "treeView").header().setSectionResizeMode(_BY_CONTENT)
+    field, files = dialog.findChild(QLineEdit, "fileNameEdit"), dialog.findChild(QTreeView)
+    if field is not None and files is not None:  # where the system has no dialog of its own
+        if (popup := field.completer().popup()) is not None:
+            popup.setObjectName("completion")
+        files.header().setSectionResizeMode(_BY_CONTENT)
     path = dialog.selectedFiles()[0] if dialog.exec() else ""
     dialog.deleteLater()
     return path
