@@ -24,8 +24,10 @@ _NAMES = {"float": "a number", "int": "a whole number", "bool": "true or false"}
 
 
 # Ends of a range: "0, 0.05", "0 … 0.05", "0–5 %", "5%"; a dash before a number is not its sign.
+# A comma between digits is a decimal comma where the text is no range otherwise: "0,05".
 _END = r"\s*((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(%?)\s*"
 _RANGE = re.compile(rf"(?:{_END}(?:[,;…–−-]|\.{{2,}}|\s)){{0,1}}{_END}", re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _MULTIPLE = re.compile(r"(?P<word>[a-z]+)(?P<sign>[*/])(?P<number>[0-9]{1,9}(\.[0-9]{1,9})?)")
 
 
@@ -118,8 +120,8 @@ class Param:
             return "one of " + ", ".join(_spell(value) for value in self.choices)
         if self.kind == "range":
             none = f" or none ({self.none})" if self.none else ""
-            within = f"within [{self.low:g}, {self.high:g}], such as '0, 0.05' or '5 %'"
-            return f"two numbers, the smaller first, {within}{none}"
+            within = f"within [{self.low:g}, {self.high:g}], the smaller number first"
+            return f"a range {within}, such as '5 %', '0.05' or '0 … 0.05'{none}"
         parts = [_NAMES[self.kind] + self._bounds()]
         parts += [repr(word) for word in self.words]
         if self.multiples_of:
@@ -143,9 +145,10 @@ class Param:
     def check(self, value: Any) -> None:
         """Raise :class:`InvalidSetting` unless the setting can hold ``value``."""
         if not self._holds(value):
-            raise InvalidSetting(
-                self.name, f"{self.name} must be {self.allowed()}; it is {_spell(value)}"
-            )
+            raise self._invalid(_spell(value))
+
+    def _invalid(self, value: str) -> InvalidSetting:
+        return InvalidSetting(self.name, f"{self.name} must be {self.allowed()}; it is {value}")
 
     def _holds(self, value: Any) -> bool:
         if self.kind == "choice":
@@ -200,9 +203,7 @@ class Param:
         try:
             return self._read_number(text)
         except (KeyError, ValueError):
-            raise InvalidSetting(
-                self.name, f"{self.name} must be {self.allowed()}; it is {text!r}"
-            ) from None
+            raise self._invalid(repr(text)) from None
 
     def _read_number(self, text: str) -> Any:
         if self.kind == "bool":
@@ -214,13 +215,20 @@ class Param:
         return int(text) if self.kind == "int" else float(text)
 
     def _read_range(self, text: str) -> tuple[float, float]:
-        """Read two ends, or the upper one in per cent; its sign is for both.
-
-        A lone number is the beginning of a range that is being typed.
-        """
-        found = _RANGE.fullmatch(text.strip("[]()"))
-        if found is None or not (found[1] or found[4]):
+        """Read two ends, or the upper one alone; a per cent sign is for both."""
+        written = text.strip("[]()")
+        readings = [written, _DECIMAL_COMMA.sub(".", written)]
+        if "%" in text:
+            readings.reverse()  # "2,5 %" is hardly 2 to 5 %
+        found = [ends for one in readings if (ends := self._ends_of(one)) is not None]
+        if not found:
             raise ValueError(text)
+        return next(filter(self._holds_range, found), found[0])
+
+    def _ends_of(self, text: str) -> tuple[float, float] | None:
+        found = _RANGE.fullmatch(text)
+        if found is None:
+            return None
         low, low_sign, high, sign = found.groups()
         first = float(low or self.low or 0.0) / (100.0 if low and (low_sign or sign) else 1.0)
         return first, float(high) / (100.0 if sign else 1.0)

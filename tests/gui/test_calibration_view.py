@@ -74,6 +74,15 @@ def test_checked_runs_are_drawn_and_listed_with_every_map(view, session, folds, 
     assert len(view.diagram.lines) == 1
 
 
+def test_selected_run_is_described_if_it_is_not_checked(view, session, folds, qtbot):
+    record = put(session, make_record(session.table, "logistic"), "Logistic")
+    session.set_look(record.id, "Hide", visible=False)
+    session.select(record.id)
+    said = shown(view, qtbot)
+    assert said.startswith("Logistic: ")
+    assert len(view.diagram.lines) == 2
+
+
 def test_histogram_counts_every_row_of_the_selected_run(view, folds, qtbot):
     shown(view, qtbot)
     for curve in view.histogram.curves:

@@ -46,10 +46,10 @@ def test_bars_match_the_contributions(qtbot, table_session, view):
     assert colours == [theme.positive if one else theme.negative for one in up]
     assert part.row_box.value() == row + 1
     said = view.sentence.text()
-    assert said.startswith(f"Row {row + 1:,} scores")
     assert "held this row out" in said
     assert "exact" in said
     label = table_session.table.column(table_session.table.label)
+    assert said.startswith(f"Row {row + 1:,} ({label.values[row]}) scores")
     assert f"{label.name} = {label.values[row]}" in said
     assert f'class "{split.model.positive}"' in part.plot.getAxis("bottom").labelText
     assert part.chart.rows[0].name == f"{expected.parts[0].column} = {expected.parts[0].value}"

@@ -302,6 +302,18 @@ def bank(tmp_path):
     return path
 
 
+def test_recognised_encoding_is_a_remark(session, bank, qtbot):
+    session.files.open_now(bank, "table")
+    panel = DataPanel(session)
+    qtbot.addWidget(panel)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    finish_check(panel)
+    found = panel.findings.findChildren(QLabel)
+    assert not any("cp1252" in one.text() for one in found)
+    assert "cp1252" in panel.routine.text()
+
+
 def test_reopened_project_shows_the_first_findings(session, bank, tmp_path):
     session.files.open_now(bank, "table")
     at_first = session.table

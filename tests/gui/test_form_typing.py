@@ -147,7 +147,7 @@ def test_range_of_the_card_and_the_roc_page_are_in_sync(window, form, qtbot):
     assert field.text() == "0.1 … 0.6"
     field.selectAll()
     qtbot.keyClicks(field, "0.4, 0.4")
-    assert window.session.plan.band == (0.1, 0.6)
+    assert window.session.plan.band == (0.0, 0.4)  # as far as it was a range: "0.4"
     assert not window.actions_.run.isEnabled()
     assert window.actions_.run.statusTip()
     assert window.workplace.validation_panel.band_problem.isVisibleTo(
@@ -176,3 +176,18 @@ def test_methods_without_a_range_have_no_link():
     plan = dataclasses.replace(Plan(), band=(0.0, 0.3))
     assert not plan.is_linked("auc-rls")
     assert plan.settings("auc-rls") == {}
+
+
+def test_range_takes_a_decimal_comma_and_says_how_to_write_it(window, form, qtbot):
+    panel, run = window.workplace.validation_panel, window.actions_.run
+    panel.band.setFocus()
+    for typed in ("0 - 0,05", "0,05", "0-5 %"):
+        panel.band.selectAll()
+        qtbot.keyClicks(panel.band, typed)
+        assert window.session.plan.band == (0.0, 0.05)
+        assert run.isEnabled()
+    panel.band.selectAll()
+    qtbot.keyClicks(panel.band, "0 to")
+    assert "5 %, 0.05 or 0 … 0.05" in panel.band_problem.text()
+    # The same words are beside Run, where about 60 letters fit at large text.
+    assert len(run.statusTip()) < 60

@@ -306,7 +306,7 @@ def test_setting_out_of_range_is_reported_beside_its_field(window, qtbot, table_
     qtbot.keyClicks(field, "0.5,0.2")
     hint = window.workplace.method_panel.form.findChild(QWidget, "hint_fpr_range")
     assert hint.isVisibleTo(window.workplace.method_panel)
-    assert "the smaller first" in hint.text()
+    assert "the smaller number first" in hint.text()
 
 
 def test_tune_button_reports_the_chosen_settings(window, qtbot, table_file):

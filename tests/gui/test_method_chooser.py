@@ -179,3 +179,14 @@ def test_family_headings_in_the_method_list_are_disabled(panel, table_session):
     assert table_session.plan.method == "svm-pauc"
     combo.setCurrentIndex(heads[0])
     assert combo.currentData() == "svm-pauc"
+
+
+def test_rows_stay_in_place_when_another_method_is_described(chooser, qtbot):
+    qtbot.waitUntil(chooser.isActiveWindow)
+    tree, places = chooser.tree, set()
+    for item in tree.findItems("", Qt.MatchFlag.MatchContains | Qt.MatchFlag.MatchRecursive):
+        if item.data(0, Qt.ItemDataRole.UserRole) in METHODS:
+            tree.setCurrentItem(item)
+            QApplication.processEvents()
+            places.add((tree.mapTo(chooser, tree.rect().topLeft()).y(), tree.height()))
+    assert len(places) == 1

@@ -633,3 +633,19 @@ def test_moving_the_threshold_discards_the_scores(dialog_of, later, choose_table
     press(dialog, dialog.score)
     dialog._session.weigh(miss=0.001)
     assert dialog._scored is None
+
+
+def test_groups_that_were_trained_on_are_reported(
+    session, dialog_of, choose_table, press, tmp_path, table_file
+):
+    names, *rows = read_rows(table_file)
+    for name, numbered in (("first", 20), ("known", 10), ("partly", 40)):
+        with (tmp_path / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+            cells = [[*row, f"m-{k % numbered}"] for k, row in enumerate(rows)]
+            csv.writer(file).writerows([[*names, "machine"], *cells])
+    dialog = dialog_of(tmp_path / "first.csv")
+    session.set_roles(roles={"machine": "group"})
+    for name, said in (("known", "All 10 values of machine occur"), ("partly", "20 of 40 values")):
+        choose_table(dialog, tmp_path / f"{name}.csv")
+        press(dialog, dialog.score)
+        assert said in dialog.report.facts.text()

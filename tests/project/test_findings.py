@@ -401,6 +401,45 @@ def test_patient_column_is_suggested_as_group():
     assert not found(table.with_roles(roles={"patient_id": "group"}), "group")
 
 
+DRAWN = np.random.default_rng(7)
+MACHINES = np.array([f"M-{k % 40:03}" for k in range(400)], dtype=object)
+PLACES = np.array([f"place {'abcdefghij'[k % 10] * (1 + k % 3)}" for k in range(400)], dtype=object)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "things"),
+    [
+        ("Maschine", MACHINES, 40),
+        ("machine", EVERY % 40 + 100.0, 40),
+        ("Maschine", MACHINES[DRAWN.integers(0, 400, 400) // 40], None),  # few values
+        ("place", PLACES, None),
+        ("age", np.clip(DRAWN.normal(50, 12, 400).round(), 18, 90), None),
+        ("age", DRAWN.integers(18, 90, 400).astype(float), None),
+        ("zip", DRAWN.geometric(0.03, 400) + 10000.0, None),
+        ("zip", DRAWN.integers(10000, 99999, 400).astype(float), None),
+        ("amount", DRAWN.integers(1, 40, 400) * 50.0, None),
+    ],
+)
+def test_values_with_several_rows_each_are_suggested_as_group(name, cells, things):
+    table = table_of(**{name: cells}, x=DRAWN.normal(size=400), y=Y[:400])
+    findings = [finding for finding in find(table) if finding.code == "values_repeat"]
+    assert [dict(finding.facts)["things"] for finding in findings] == ([things] if things else [])
+    if things:
+        assert findings[0].columns == (name,)
+        grouped = table.with_roles(roles={name: "group"})
+        assert "values_repeat" not in {finding.code for finding in find(grouped)}
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_dates_that_order_the_rows_are_reported(tmp_path, in_order):
+    days = [f"2024-0{1 + k // 20}-{1 + k % 20 // 2 + 10}" for k in range(80)]
+    days = days if in_order else days[::-1]
+    lines = [f"{day},{DRAWN.normal():.3f},{k % 3 % 2}" for k, day in enumerate(days)]
+    (tmp_path / "t.csv").write_text("\n".join(["day,x,y", *lines]) + "\n")
+    codes = {finding.code for finding in find(read_table(tmp_path / "t.csv"))}
+    assert ("rows_in_time_order" in codes) == in_order
+
+
 # ------------------------------------------------------------------ the label
 
 

@@ -16,6 +16,7 @@ from aucstudio.engine.crossfit import folds
 from aucstudio.engine.inference import splits_interval, splits_test
 from aucstudio.engine.methods import auc_ensemble
 from aucstudio.notices import notice
+from aucstudio.project.data.groups import Groups
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import (
     Validation,
@@ -221,6 +222,16 @@ def test_tested_groups_are_excluded_from_training(dated):
     for split in record.splits:
         assert not set(clinics[split.train_rows]) & set(clinics[split.test_rows])
     assert notice("forward_groups", columns=("clinic",)) in record.notes
+
+
+def test_groups_that_recur_in_every_block_are_named_as_the_cause():
+    rows = np.arange(240)
+    groups = Groups(("machine",), rows % 12)
+    with pytest.raises(InputError) as caught:
+        draw_splits(rows % 5 == 0, Validation("forward", time="day"), groups, rows / 4)
+    assert caught.value.code == "forward_groups_recur"
+    assert "machine" in str(caught.value)
+    assert len(draw_splits(rows % 5 == 0, Validation("forward", time="day"), None, rows / 4)) == 5
 
 
 def test_tuning_uses_forward_splits(dated, monkeypatch):

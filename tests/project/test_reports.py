@@ -91,6 +91,29 @@ def test_report_contains_measures_differences_and_experiment(project, tmp_path, 
     assert list(open_study("again.aucproj").runs()["auc"]) == list(study.runs()["auc"])
 
 
+def test_report_states_methods_groups_warnings_and_absent_columns(project, tmp_path):
+    lines = (tmp_path / "t.csv").read_text().splitlines()
+    named = [f"{line},m{k % 40}" for k, line in enumerate(lines[1:])]
+    (tmp_path / "g.csv").write_text("\n".join([f"{lines[0]},machine", *named]) + "\n")
+    train = ["train", "g.csv", "--label", "label", "--fpr-range", "0,0.2", "--folds", "4"]
+    train += ["--group", "machine", "--project", "g.aucproj"]
+    assert main([*train, "--method", "svm-pauc"]) == 0
+    assert main([*train, "--method", "svm-pauc", "--ignore", "z", "--set", "fpr_range=0,0.5"]) == 0
+    open_study("g.aucproj").report(tmp_path / "g.md")
+    page = (tmp_path / "g.md").read_text(encoding="utf-8")
+    assert "of AUC by the corrected resampled t statistic over the splits" in page
+    assert "of pAUC by curves drawn for each fold and averaged" in page
+    assert "Whole values of machine were sampled" in page
+    assert re.search(r"about \d+ held-out negatives per fold", page)
+    assert "Trained for FPR 0 … 0.5, not for the range shown, 0 … 0.2" in page
+    assert "without z" in page
+    open_study(project).report(tmp_path / "one.md")
+    page = (tmp_path / "one.md").read_text(encoding="utf-8")
+    assert "per fold" not in page
+    assert "sampled" not in page
+    assert "of AUC and pAUC by curves drawn from the order of the held-out rows" in page
+
+
 def test_model_card_has_all_sections(project, tmp_path):
     train = ["train", "t.csv", "--label", "label", "--project", str(project), "--tune", "auc"]
     assert main([*train, "--method", "auc-rls"]) == 0

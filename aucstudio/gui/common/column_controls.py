@@ -32,12 +32,17 @@ from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dates import PARTS, WHOLE, offered
 
 # Kinds that the card shows by its fields, cautions and notes.
-QUIET = ("label", "positive", "ignored", "missing")
+_QUIET = ("label", "positive", "ignored", "missing", "import_encoding")
 _MARGINS = (10, 6, 6, 8)
 _MOST = 20  # rows; a table of a thousand columns may have as many findings
 
 # The words on the button, the change of roles, and the text of undo.
 Action = tuple[str, dict[str, Any], str]
+
+
+def is_loud(finding: Finding) -> bool:
+    """Return whether a finding may need an action, and is no remark on how the file was read."""
+    return finding.kind not in _QUIET and finding.code not in _QUIET
 
 
 def actions(finding: Finding, table: Table) -> list[Action]:
@@ -102,7 +107,7 @@ class FindingRows(QWidget):
         for row in self._rows:
             self._lines.removeWidget(row)
             discard(row)
-        loud = [one for one in findings if one.kind not in QUIET] if table is not None else []
+        loud = [one for one in findings if is_loud(one)] if table is not None else []
         self._rows = [
             self._row(place, finding, table)
             for place, finding in enumerate(loud[:_MOST])

@@ -14,11 +14,14 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QDialog,
     QFileDialog,
+    QHeaderView,
     QInputDialog,
     QLayout,
+    QLineEdit,
     QMessageBox,
     QProgressBar,
     QScrollArea,
+    QTreeView,
     QWidget,
 )
 
@@ -209,6 +212,9 @@ class WorkRow(QWidget):
         self.doing.setText(f"{words}…" if words else "")
 
 
+_BY_CONTENT = QHeaderView.ResizeMode.ResizeToContents
+
+
 def ask_open_path(parent: QWidget, title: str, filters: str, folder: str = "") -> str | None:
     """Ask for an existing file; None if cancelled."""
     dialog = QFileDialog(parent, title, folder or _last_folder(filters), filters)
@@ -247,6 +253,11 @@ def _answered(dialog: QFileDialog) -> str:
     During Qt's static functions for files PySide keeps an error of an overridden method, raises it
     in every later one and then crashes; during a dialog's own loop it reports the error.
     """
+    field, files = dialog.findChild(QLineEdit, "fileNameEdit"), dialog.findChild(QTreeView)
+    if field is not None and files is not None:  # where the system has no dialog of its own
+        if (popup := field.completer().popup()) is not None:
+            popup.setObjectName("completion")
+        files.header().setSectionResizeMode(_BY_CONTENT)
     path = dialog.selectedFiles()[0] if dialog.exec() else ""
     dialog.deleteLater()
     return path

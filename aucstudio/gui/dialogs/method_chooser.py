@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QKeyEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QHeaderView,
@@ -276,13 +276,29 @@ class MethodChooser(Dialog):
             show_note(self.words, "Search for a name, a family or what a method trains for.", "")
             show_note(self.facts, "")
         else:
-            method, outlook = METHODS[key], self._outlooks.get(key)
-            self.title.setText(method.full_title())
-            show_note(self.words, f"{method.use_when} {method.summary}", "")
-            takes = "" if outlook is None else f" {as_sentence(outlook.details)}"
-            aim = f"Trains for {AIMS[method.trains_for]}. {method.weights_words()}"
-            show_note(self.facts, f"{aim}{takes} Source: {method.source}.")
+            self.title.setText(METHODS[key].full_title())
+            words, facts = self._describe(key)
+            show_note(self.words, words, "")
+            show_note(self.facts, facts)
         self._name_buttons()
+
+    def _describe(self, key: str) -> tuple[str, str]:
+        """Return what a method is for, and facts about it."""
+        method, outlook = METHODS[key], self._outlooks.get(key)
+        takes = "" if outlook is None else f" {as_sentence(outlook.details)}"
+        aim = f"Trains for {AIMS[method.trains_for]}. {method.weights_words()}"
+        return f"{method.use_when} {method.summary}", f"{aim}{takes} Source: {method.source}."
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep room for the longest description: rows must not move under the pointer."""
+        super().resizeEvent(event)
+        texts = zip(*map(self._describe, METHODS), strict=True)
+        for shown, every in zip((self.words, self.facts), texts, strict=True):
+            room = QRect(0, 0, self.tree.width(), 0)
+            metrics, wrap = shown.fontMetrics(), Qt.TextFlag.TextWordWrap
+            most = max(metrics.boundingRect(room, wrap, one).height() for one in every)
+            shown.setMinimumHeight(most)
+            shown.setAlignment(Qt.AlignmentFlag.AlignTop)
 
     def _name_buttons(self) -> None:
         key, asked = self.current(), self.asked()
@@ -295,7 +311,6 @@ class MethodChooser(Dialog):
             button.setText(f"{verb} {what}".strip())
             button.setAccessibleName(button.text())
             button.setEnabled(able)
-        self.choose.setText(f"Choose {METHODS[key].title}" if key else "Choose")
         # Ticked methods run together; the form can show only one.
         self.choose.setEnabled(key is not None and not self.ticked)
         plain_tooltip(self.choose, text("choose_one_method") if self.ticked else "")

@@ -31,7 +31,7 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.dialogs.scored import Scored, ScoreSummary, TableRanking
 from aucstudio.notices import text
-from aucstudio.notices.words import class_words, figure_words
+from aucstudio.notices.words import as_sentence, class_words, figure_words
 from aucstudio.project.data.preparing.acceptance import KINDS, RANGE, Refusal
 from aucstudio.project.runs.input_check import ScoringReport, some_names
 from aucstudio.project.runs.model import Model
@@ -304,7 +304,8 @@ class ScoreReport(QWidget):
             also=found.note,
         )
         self.sentence.setText(sentence)
-        show_note(self.facts, found.facts)
+        groups = map(as_sentence, report.about_groups())
+        show_note(self.facts, "\n".join(filter(None, (found.facts, *groups))))
         self.view.show_rows([Row(cells) for cells in _lines(report)])
 
     def _show_rows(self, scores: ScoreSummary) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.results.thresholds import ThresholdFigures, counts_at
 from aucstudio.project.runs.estimate import table_reader
 from aucstudio.project.runs.experiment import Band
-from aucstudio.project.runs.input_check import ScoringReport
+from aucstudio.project.runs.input_check import ScoringReport, count_recurring
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.scores_file import (
     CSV,
@@ -189,10 +189,12 @@ def scoring(
     identifier: str | None,
     folder: Path,
     band: Band,
+    groups: Mapping[str, Collection[str]],
     **more: Any,
 ) -> Callable[[Post], Scored]:
     """Return the work that makes the model, reads the table and scores it.
 
+    ``groups`` are the values of group columns that the model was trained on, where known.
     ``more`` are arguments of :func:`~aucstudio.project.store.scores_file.score_into`.
     """
 
@@ -200,11 +202,13 @@ def scoring(
         model = make_model(lambda progress: post(progress.describe_refit()))
         reader, note = table_reader(table, None, stream=False, block_size=None)
         facts = ""
+        recurring: dict[str, tuple[int, int]] = {}
 
         def read(*arguments: Any, **settings: Any) -> AnyTable:
             nonlocal facts
             found = reader(*arguments, **settings)
             facts = file_facts(found)
+            recurring.update(count_recurring(found, groups))
             return found
 
         # A cancelled task may still write its files.
@@ -228,7 +232,7 @@ def scoring(
                 **more,
             )
         ignored = tuple(name for name in report.ignored if name != identifier)
-        report = dataclasses.replace(report, ignored=ignored)
+        report = dataclasses.replace(report, ignored=ignored, recurring=recurring)
         ranking = next(iter(rankings), None)
         return Scored(model, report, facts, note, ranking, seen.summary(model), files)
 

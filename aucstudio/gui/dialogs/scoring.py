@@ -81,6 +81,7 @@ class ScoreForm(QObject):
         super().__init__(parent)
         self._parent, self._session = parent, session
         self.run_model: Model = run.record.splits[0].model
+        self._digest = run.record.experiment.data.sha256
         self.table: Path | None = None
         self._file: Path | None = None  # of a model
         self._was_from_file = False
@@ -161,6 +162,16 @@ class ScoreForm(QObject):
         assert self._looked_at is not None
         name = self.label.currentData() or self._looked_at.label
         return name if name in self.columns else None
+
+    @property
+    def trained_groups(self) -> dict[str, frozenset[str]]:
+        """The values of group columns that a model of the run was trained on, if it is known."""
+        table = self._session.table
+        if table is None or table.groups is None or table.sha256 != self._digest:
+            return {}
+        groups = table.groups
+        of_run = self.choice.is_of_run
+        return dict(zip(groups.columns, groups.values, strict=True)) if of_run else {}
 
     def make_model(self) -> MakeModel:
         """Return a function that returns the chosen model on another thread.
@@ -396,7 +407,7 @@ class ScoreTableDialog(prompts.Dialog):
         form, more = self.form, self.allowed.accepted()
         assert form.table is not None
         identifier, label = form.identifier.currentData(), form.label.currentData()
-        where = folder, self._session.plan.band
+        where = folder, self._session.plan.band, form.trained_groups
         work = scoring(form.make_model(), form.table, identifier, *where, label=label, **more)
         self._working.start(form.table, work)
         self._refresh()

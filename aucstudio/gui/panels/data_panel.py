@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 
 from aucstudio.engine import METHODS
-from aucstudio.gui.common.column_controls import QUIET, FindingRows
+from aucstudio.gui.common.column_controls import FindingRows, is_loud
 from aucstudio.gui.common.controls import fill_names
 from aucstudio.gui.common.form import Form, choice_box
 from aucstudio.gui.common.plain_text import plain_tooltip
@@ -56,7 +56,7 @@ _MAX_CLASSES = 50
 _MOST_NOTES = 3
 # Notes that need no action: kinds of findings, and codes of sure detections.
 _ROUTINE = ("ignored", "missing", FORMAT)
-_DETECTED = ("label_guessed", "positive_guessed")
+_DETECTED = ("label_guessed", "positive_guessed", "import_encoding")
 _NO_TABLE = "A table with one row per case and a two-class column, in any format."
 _CHANGED = "The table has changed since the dialog opened; the classes were not changed"
 
@@ -163,7 +163,7 @@ class DataPanel(Card):
         found = [finding for finding in self._found if solved.isdisjoint(finding.columns)]
         self.findings.show_findings(found, table)
         order_tabs(self.rows)
-        shown = {finding.sentence for finding in found if finding.kind not in QUIET}
+        shown = {finding.sentence for finding in found if is_loud(finding)}
         notes, routine = _notes(table, shown)
         show_note(self.notes, "\n".join(map(as_sentence, notes)))
         self.routine.setText("\n".join(map(as_sentence, routine)))

@@ -165,7 +165,8 @@ def under_headline(found: ListedFigures) -> str:
     # A reason states how few rows there are.
     if not found.has_range or (math.isnan(top.low) and top.reason):
         return top.interval
-    return f"{top.interval} · {counted(found.negatives, 'negative')} in the range"
+    negatives = text("card_negatives", negatives=found.negatives, each=found.each)
+    return f"{top.interval} · {negatives}"
 
 
 def key_lines(record: RunRecord, found: ListedFigures | None, band: Band) -> list[TableLine]:

@@ -36,6 +36,7 @@ from aucstudio.project.results.summary import (
     band_negatives,
     caution_words,
     measures,
+    part_name,
     pauc_summary,
     tpr_summary,
     train_auc,
@@ -137,6 +138,8 @@ class ListedFigures:
     measures : mapping of str to float
     negatives : int
         Number in the range, in the smallest split.
+    each : str
+        What one of several held-out parts is called; empty if there is one.
     """
 
     band: Band
@@ -146,6 +149,7 @@ class ListedFigures:
     training: float
     measures: Mapping[str, float]
     negatives: int
+    each: str = ""
 
     @property
     def gap(self) -> float:
@@ -173,6 +177,7 @@ def run_figures(record: RunRecord, band: Band) -> ListedFigures:
         train_auc(record),
         measures(record, WHOLE),
         band_negatives(record, band),
+        part_name(record),
     )
 
 

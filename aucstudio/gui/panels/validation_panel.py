@@ -183,7 +183,10 @@ class ValidationPanel(Card):
         InvalidSetting
             If the text is not a range.
         """
-        low, high = self.band.value()
+        try:
+            low, high = self.band.value()
+        except InvalidSetting:
+            raise InvalidSetting(_BAND.name, text("range_unreadable", name=_BAND.name)) from None
         if high - low < MIN_WIDTH - 1e-9:
             raise InvalidSetting(_BAND.name, f"{_BAND.name} must be at least {MIN_WIDTH:g} wide")
 

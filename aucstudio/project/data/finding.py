@@ -22,10 +22,10 @@ KINDS = (
     "header",  # names may belong to other columns
     "rejected",  # rows were left out
     "sentinel",  # number codes for a missing value
-    "kind",  # a column may not be what it was read as
     "spelling",  # one class or level in several spellings
     "duplicates",  # rows that occur more than once
-    "group",  # rows that seem to belong together
+    "group",  # rows that seem to belong together, which splits would take apart
+    "kind",  # a column may not be what it was read as
     "identifier",  # a number that identifies the row, or its place in the file
     "positive",  # the label or the positive class was detected
     "ignored",  # columns without use for training

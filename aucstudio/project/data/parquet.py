@@ -187,9 +187,10 @@ class _ParquetFile(CellStore):
         if not columns:
             return {}
         rows = min(_SAMPLE_ROWS, max(1, _SAMPLE_CELLS // len(columns)))
-        texts = ", ".join(f"coalesce({self.columns.text(k)}, '')" for k in columns)
+        # Thousands of expressions of text would take seconds: typed cells are spelled here.
+        texts = ", ".join(map(self._spelled, columns))
         found = self._all(f"SELECT {texts} FROM {self.columns.relation} LIMIT {rows}")
-        cells = ([cell.strip(BLANKS) for cell in some] for some in zip(*found, strict=True))
+        cells = ([spell(cell).strip(BLANKS) for cell in some] for some in zip(*found, strict=True))
         return dict(zip(columns, cells, strict=True))
 
     def leave_out(self, totals: bool | None) -> tuple[bool, LeftOut]:
@@ -243,11 +244,14 @@ class _ParquetFile(CellStore):
         """Return the expression of a cell as text without blanks around it."""
         return f"trim({self.columns.text(k)}, {literal(BLANKS)})"
 
+    def _spelled(self, k: int) -> str:
+        """Return the expression of a cell of which :func:`spell` makes the text."""
+        return f"c{k}" if is_typed(self.columns.types[k]) else self.columns.text(k)
+
     def _rows(self, where: str = "") -> Iterator[TableRow]:
         """Yield rows as texts, marked if they repeat the names; ``line`` is the number of a row."""
-        kinds = enumerate(self.columns.types)
-        cells = [f"c{k}" if is_typed(kind) else self.columns.text(k) for k, kind in kinds]
-        sql = f"SELECT place, {', '.join(cells)} FROM {self.columns.relation} {where}"
+        cells = ", ".join(map(self._spelled, range(len(self.names))))
+        sql = f"SELECT place, {cells} FROM {self.columns.relation} {where}"
         found = self._connection.execute(sql)
         while some := found.fetchmany(_ROWS_AT_ONCE):
             self._report_share((some[-1][0] + 1) / self.height)

@@ -84,7 +84,7 @@ def _is_identifier(column: Column, known: int) -> bool:
     )
     named = named or (known >= _FEWEST_TEXTS and _names_thing(column.name))
     is_name = named and (column.kind == "text" or column.is_integer())
-    return (is_name or _is_numbered(column, known)) and column.distinct == known
+    return (is_name or is_numbered(column)) and column.distinct == known
 
 
 def _names_thing(name: str) -> bool:
@@ -103,9 +103,9 @@ def _first_texts(column: Column) -> list[str]:
     return [cell for cell in column.values[:_LOOKED_AT].tolist() if cell is not None]
 
 
-def _is_numbered(column: Column, known: int) -> bool:
+def is_numbered(column: Column) -> bool:
     """Return whether cells are one word followed by a number: P00, P01, P02."""
-    if column.kind != "text" or known < _FEWEST_NUMBERED:
+    if column.kind != "text" or column.height - column.missing < _FEWEST_NUMBERED:
         return False
     numbered = [_NUMBERED.fullmatch(cell) for cell in _first_texts(column)]
     return len({match and match[1] for match in numbered}) == 1 and None not in numbered

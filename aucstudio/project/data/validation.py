@@ -363,6 +363,11 @@ def _forward(
         known = len(np.unique(times[~np.isnan(times)]))
         raise input_error("forward_times_few", time=validation.time, times=known, **facts)
     trains = _is_one_class(positive[parts[short][0]])
+    ungrouped = None if groups is None else forward_parts(times, validation.folds, *how)
+    recur = ungrouped is not None and lacks_class(ungrouped, positive) is None
+    if groups is not None and recur and steps < BOUNDS["folds"][0]:
+        facts["columns"] = groups.columns
+        raise input_error("forward_groups_recur", step=short + 1, **facts)
     raise input_error("forward_step_of_one_class", step=short + 1, trains=trains, **facts)
 
 

@@ -314,11 +314,14 @@ CSV_HEAD = tuple(field.name for field in dataclasses.fields(Contribution))
 _NAMED = 3
 
 
-def headline(detail: RowDetail, number: int, others: str) -> str:
-    """Describe the difference of a score from the mean, and its main contributions."""
+def headline(detail: RowDetail, number: int, others: str, label: str = "") -> str:
+    """Describe the difference of a score from the mean, and its main contributions.
+
+    ``label`` is the class of the row, if it is known.
+    """
     difference, score = detail.score - detail.mean, plain_number(detail.score, 3)
     most = [part for part in detail.parts if part.contribution * difference > 0][:_NAMED]
-    facts: dict[str, Any] = {"row": number, "score": score, "others": others}
+    facts: dict[str, Any] = {"row": number, "score": score, "others": others, "label": label}
     if not difference:
         return notice("row_score_equal", **facts).text
     facts |= {"size": plain_number(abs(difference), 3), "above": difference > 0}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,12 +50,14 @@ from aucstudio.project.results.summary import (
     auc_summary,
     band_negatives,
     cautions,
+    part_name,
     pauc_summary,
     range_notices,
     remarks,
     stopped,
     tpr_summary,
     train_auc,
+    trained_elsewhere,
 )
 from aucstudio.project.runs.experiment import Band, Experiment
 from aucstudio.project.runs.record import RunRecord
@@ -98,8 +100,9 @@ def write_report(
         _results(runs, band),
         Paragraph(_explained(runs, band)),
     ]
-    if points := doubts(list(runs.values()), band):
-        blocks.append(BulletList(texts(points)))
+    points = [*texts(doubts(list(runs.values()), band)), *_remarks(runs, band)]
+    if points:
+        blocks.append(BulletList(points))
     blocks += _differences(runs, band)
     if pictures:
         blocks += [Heading("Pictures"), *(Picture(*item) for item in pictures.items())]
@@ -154,12 +157,61 @@ def _results(runs: Mapping[str, RunRecord], band: Band) -> TextTable:
 
 
 def _explained(runs: Mapping[str, RunRecord], band: Band) -> str:
-    if band == WHOLE:
-        return text("report_intervals")
-    negatives = min(band_negatives(record, band) for record in runs.values())
-    few = negatives < _FEW_NEGATIVES
-    explained = text("report_pauc", band=band, negatives=negatives, few=few)
-    return f"{explained} {text('report_intervals')}"
+    """Explain the figures: what the partial AUC rests on, and how the intervals were computed."""
+    areas = {"AUC": [auc_summary(record) for record in runs.values()]}
+    about = ""
+    if band != WHOLE:
+        areas["pAUC"] = [pauc_summary(record, band) for record in runs.values()]
+        negatives, each = min((band_negatives(r, band), part_name(r)) for r in runs.values())
+        few = negatives < _FEW_NEGATIVES
+        about = text("report_pauc", band=band, negatives=negatives, each=each, few=few) + " "
+    by_ways: dict[str, list[str]] = {}
+    for area, found in areas.items():
+        if known := _interval_ways(found):
+            by_ways.setdefault(" or ".join(known), []).append(area)
+    ways = [text("interval_way", areas=names, ways=way) for way, names in by_ways.items()]
+    groups = {column: None for record in runs.values() for column in _group_columns(record)}
+    intervals = text("report_intervals", ways="; ".join(ways), groups=list(groups))
+    return about + (intervals if ways else "")
+
+
+# How an interval was computed, by words in what the engine calls it; the first that fits.
+_WAYS = {
+    "exact": "interval_exact",
+    "resampled": "interval_splits",
+    "DeLong": "interval_delong",
+    "placements": "interval_components",
+    "order statistics, mean": "interval_folds_drawn",
+    "order statistics": "interval_drawn",
+    "mean of folds": "interval_folds",
+}
+
+
+def _interval_ways(found: Sequence[Estimate]) -> list[str]:
+    """Return in words how the intervals of an area were computed, each way once."""
+    codes = [
+        next((code for words, code in _WAYS.items() if words in area.method), "")
+        for area in found
+        if area.known
+    ]
+    return [text(code) for code in dict.fromkeys(filter(None, codes))]
+
+
+def _group_columns(record: RunRecord) -> list[str]:
+    return [column for column, role in record.experiment.data.roles if role == "group"]
+
+
+def _remarks(runs: Mapping[str, RunRecord], band: Band) -> list[str]:
+    """Return what runs report, each sentence once, with the names of its runs unless all do."""
+    by_sentence: dict[str, list[str]] = {}
+    for name, record in runs.items():
+        notices = [*stopped(record), *cautions(record), *trained_elsewhere(record, band)]
+        for sentence in texts([*notices, *remarks(record)]):
+            by_sentence.setdefault(sentence, []).append(name)
+    return [
+        sentence if len(names) == len(runs) else f"{', '.join(names)}: {sentence}"
+        for sentence, names in by_sentence.items()
+    ]
 
 
 def _differences(runs: Mapping[str, RunRecord], band: Band) -> list[Block]:
@@ -171,11 +223,13 @@ def _differences(runs: Mapping[str, RunRecord], band: Band) -> list[Block]:
     measure = AUC if band == WHOLE else PAUC
     pairs = compare_runs(list(runs.items()), band, measure)
     title = "AUC" if measure == AUC else f"pAUC, FPR {range_words(band)}"
+    several = any(len(record.splits) > 1 for record in runs.values())
     return [
         Heading(f"Differences in {title}"),
         TextTable(
             ("Pair", "Difference", "95 % interval", "Holm-corrected p"), [*map(_pair_row, pairs)]
         ),
+        Paragraph(text("report_tests", several=several, area=measure)),
     ]
 
 
@@ -195,7 +249,7 @@ def _protocol(runs: Mapping[str, RunRecord]) -> list[Block]:
         rows.append(
             (
                 name,
-                settings_sentence(record.experiment),
+                _method_words(record, runs.values()),
                 ", ".join(record.experiment.preparation.differing()) or "default",
                 f"{len(record.splits)}, {record.status}",
                 record.created,
@@ -207,6 +261,25 @@ def _protocol(runs: Mapping[str, RunRecord]) -> list[Block]:
         TextTable(("Run", "Method and settings", "Preparation", "Splits", "Started"), rows, False),
         Paragraph(f"Software: {', '.join(sorted(versions))}.", small=True),
     ]
+
+
+def _method_words(record: RunRecord, runs: Iterable[RunRecord]) -> str:
+    """Return the settings of a run, the range it was trained for and the columns it lacks."""
+    parts = [settings_sentence(record.experiment)]
+    if record.widened:
+        parts.append(text("report_trained_for", used=max(record.widened)))
+    used = _features(record)
+    digest = record.experiment.data.sha256
+    others = [_features(one) for one in runs if one.experiment.data.sha256 == digest]
+    known = dict.fromkeys(itertools.chain.from_iterable(others))
+    if absent := [column for column in known if column not in used]:
+        parts.append(text("report_columns_absent", columns=absent))
+    return "; ".join(parts)
+
+
+def _features(record: RunRecord) -> list[str]:
+    roles = record.experiment.data.roles
+    return [column for column, role in roles if role in ("number", "category")]
 
 
 def write_model_card(
@@ -263,7 +336,7 @@ def _about(name: str, record: RunRecord, notes: str) -> list[Block]:
     ]
     if notes.strip():
         blocks += [Heading("Notes"), Paragraph(notes)]
-    features = [column for column, role in experiment.data.roles if role in ("number", "category")]
+    features = _features(record)
     split = record.splits[0]
     count = len(record.splits)
     positives = float(np.mean(np.concatenate([split.train_positive, split.test_positive])))

@@ -51,6 +51,8 @@ class Estimate:
         Why there is no interval; empty if there is one.
     per_split : tuple of float
         Its values by split, of a figure that is a mean over splits.
+    method : str
+        How the interval was computed, as :class:`~aucstudio.engine.inference.Interval` names it.
     """
 
     value: float = math.nan
@@ -58,6 +60,7 @@ class Estimate:
     high: float = math.nan
     reason: str = ""
     per_split: tuple[float, ...] = ()
+    method: str = ""
 
     @property
     def known(self) -> bool:
@@ -79,6 +82,7 @@ class Estimate:
     def as_json(self) -> dict[str, Any]:
         """Return the estimate as plain data."""
         found: dict[str, Any] = plain(self)
+        del found["method"]  # the contract of the JSON output has no such key
         return found
 
 
@@ -150,7 +154,7 @@ def _average_folds(
     reason, value = next((one.reason for one in found if one.reason), ""), float(np.mean(values))
     if not reason:
         low, high = min(low, value), max(high, value)
-    return Estimate(value, low, high, reason, values)
+    return Estimate(value, low, high, reason, values, found[0].method)
 
 
 @_cached
@@ -184,7 +188,8 @@ def _estimate(
     else:
         disjoint = record.experiment.validation.disjoint
         found = inference.splits_interval(values, LEVEL, record.test_fraction, disjoint=disjoint)
-    return Estimate(float(np.mean(values)), found.low, found.high, found.reason, values)
+    value = float(np.mean(values))
+    return Estimate(value, found.low, found.high, found.reason, values, found.method)
 
 
 @_cached
@@ -223,6 +228,13 @@ def band_negatives(record: RunRecord, band: Band) -> int:
         return min((area.negatives for area in areas), default=0)
     ranks = [roc.band_ranks(int(np.count_nonzero(~s.test_positive)), *band) for s in record.splits]
     return min((last - first + 1 for first, last in ranks), default=0)
+
+
+def part_name(record: RunRecord) -> str:
+    """Return what one of several held-out parts is called; empty if there is one part."""
+    if len(record.splits) < 2:
+        return ""
+    return "fold" if record.experiment.validation.scheme == FOLDS else "split"
 
 
 def range_notices(record: RunRecord, band: Band) -> list[Notice]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, TypeVar
 
@@ -93,6 +93,9 @@ class ScoringReport:
         By kind of refusal, the columns that are accepted.
     empty : dict of str to int
         By column of the model, missing cells without those of ``unreadable``.
+    recurring : dict of str to (int, int)
+        By group column, how many values also occur in the training table, and how many there are;
+        empty where the training table is not at hand.
     """
 
     table: str
@@ -111,11 +114,13 @@ class ScoringReport:
     weight: str | None = None
     allowed: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     empty: dict[str, int] = dataclasses.field(default_factory=dict)
+    recurring: dict[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain data, for ``aucstudio score --json``."""
         document: dict[str, Any] = msgspec.to_builtins(self)
-        document.pop("empty")
+        for name in ("empty", "recurring"):
+            document.pop(name)
         names = ("matched", "ignored", "missing")
         document["columns"] = {name: document.pop(name) for name in names}
         for unreadable in document["unreadable"].values():
@@ -134,11 +139,20 @@ class ScoringReport:
             *(text("score_left_out", row=row) for row in self.left_out[:SHOWN]),
             text("score_more_left_out", rows=more if more > 0 else None),
             text("score_no_auc", why=self.without_auc),
+            *self.about_groups(),
         ]
         if area is not None:
             found = {"auc": area.value, "interval": area.interval, "weight": self.weight}
             lines.append(text("score_auc", **found))
         return [" ".join(sentence.split()) for sentence in lines if sentence]
+
+    def about_groups(self) -> list[str]:
+        """Return a sentence for each group column whose values were trained on."""
+        return [
+            text("score_groups", column=name, known=known, total=total, all=known == total)
+            for name, (known, total) in self.recurring.items()
+            if known
+        ]
 
     def notices(self) -> list[Notice]:
         """Return the notices of a run that was tested on the table."""
@@ -211,6 +225,28 @@ def check_input(model: Model, table: AnyTable, absent: Sequence[str] = ()) -> Sc
         left_out=table.rejected,
         empty={name: missing[name] - _bad_cells(table, name) for name in matched},
     )
+
+
+def count_recurring(
+    table: AnyTable, trained: Mapping[str, Collection[str]]
+) -> dict[str, tuple[int, int]]:
+    """Count the values of group columns that were trained on, and all of them.
+
+    Parameters
+    ----------
+    table : AnyTable
+    trained : mapping of str to collection of str
+        By group column, the values of the training table, spelled as text.
+    """
+    found = {}
+    for name in trained:
+        if name not in [column.name for column in table.columns]:
+            continue
+        counts = table.counts(name, _MOST_VALUES)
+        spelled = (v if isinstance(v, str) else spell_number(v) for v in counts or () if v == v)
+        if values := set(spelled):
+            found[name] = len(values.intersection(trained[name])), len(values)
+    return found
 
 
 def _bad_cells(table: AnyTable, name: str) -> int:

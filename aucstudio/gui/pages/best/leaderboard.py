@@ -112,6 +112,8 @@ class Leaderboard(SheetTable):
 
     def fit_page(self, height: int, room: int) -> None:
         """Fit the height to the entries, up to a share of the page height and to the room."""
+        self._refit()
+        self.updateGeometries()  # a list whose columns fit loses its scroll bar now, not later
         lines = int(_SHARE * height / scaled(_LINE)) - 1
         room -= self.horizontalHeader().sizeHint().height()
         self.fit_rows(_LEAST, max(_LEAST, min(lines, room // scaled(_LINE))))

@@ -40,7 +40,9 @@ _MOST_SURELY_SEEN = 3
 
 RUN_HEADS, RUN_TIPS = worded_columns("compare_runs_table")
 # Hidden in this order on a narrow page; the interval of the other measure follows the first.
-_RARER = tuple(RUN_HEADS.index(head) for head in ("Splits", "Gap to training", "Rank"))
+_RARER = tuple(
+    RUN_HEADS.index(head) for head in ("Splits", "Gap to training", "Rank", "Time of a fit")
+)
 _INTERVALS = {comparison.AUC: 2, comparison.PAUC: 4}
 
 PAIR_HEADS, PAIR_TIPS = worded_columns("compare_pairs_table")

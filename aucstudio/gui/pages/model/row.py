@@ -121,7 +121,7 @@ class RowPart(LongPicture[RowDetail]):
         most = _MOST_SHOWN if self.all_check.isChecked() else _SHOWN
         rows = [_whisker(part, exact=found.exact) for part in found.shown(most)]
         self.chart.show_rows(rows, subject.run.look)
-        words = headline(found, found.row + 1, "the training rows")
+        words = headline(found, found.row + 1, "the training rows", _label(subject, found.row))
         if self._answer.busy:
             details = [text("model_row_sampling")]
         else:
@@ -149,6 +149,12 @@ def _whisker(part: Contribution, *, exact: bool) -> Whisker:
     value = part.contribution
     name = f"{part.column} = {part.value}" if part.usual else part.column
     return Whisker(name, value, value - reach, value + reach, tip(part, exact=exact))
+
+
+def _label(subject: ModelSubject, row: int) -> str:
+    """Return the class of a row as the table spells it."""
+    labels = (column for column in subject.data.columns if column.role == "label")
+    return next((cell_words(column, row) for column in labels), "")
 
 
 def _facts(subject: ModelSubject, row: int) -> str:

@@ -205,7 +205,7 @@ Found = dict[tuple[RunRecord, str], CalibrationEstimate | str]
 
 
 class CalibrationView(PageView):
-    """Reliability diagram of the checked runs, with probabilities and figures.
+    """Reliability diagram of the checked and the selected runs, with probabilities and figures.
 
     Attributes
     ----------
@@ -252,7 +252,7 @@ class CalibrationView(PageView):
     def figure_data(self) -> Mapping[str, Sequence[object]]:
         lines = [
             (run.look.name, kind, k + 1, *cells)
-            for run in self.session.checked_runs()
+            for run in self._runs()
             for kind in TITLES
             if isinstance(one := self._known.get((run.record, kind)), CalibrationEstimate)
             for k, cells in enumerate(_bins(one))
@@ -261,8 +261,16 @@ class CalibrationView(PageView):
 
     # ------------------------------------------------------------- computing
 
+    def _runs(self) -> list[ShownRun]:
+        """List the checked runs, and the selected run, which the conclusion describes."""
+        runs, chosen = self.session.checked_runs(), self.session.run(self.session.selected)
+        if chosen is None or not chosen.record.splits:
+            return runs
+        listed = {run.record.id for run in runs}
+        return runs if chosen.record.id in listed else [*runs, chosen]
+
     def refresh(self) -> None:
-        runs = self.session.checked_runs()
+        runs = self._runs()
         records, known = tuple(run.record for run in runs), self._known
         if all((record, kind) in known for record in records for kind in TITLES):
             self._answer.drop()
@@ -271,7 +279,7 @@ class CalibrationView(PageView):
         self._show(runs)
 
     def _on_judged(self, _known: Found) -> None:
-        self._show(self.session.checked_runs())
+        self._show(self._runs())
 
     def _forget(self) -> None:
         """Drop the records of another study."""

@@ -13,7 +13,14 @@ from aucstudio.project.data.findings.classes import labelling, left_out, spellin
 from aucstudio.project.data.findings.copies import copies
 from aucstudio.project.data.findings.sentinels import sentinels
 from aucstudio.project.data.findings.separation import codes, leaks
-from aucstudio.project.data.findings.shape import alone, flags, groups, identifiers, shape
+from aucstudio.project.data.findings.shape import (
+    alone,
+    flags,
+    groups,
+    identifiers,
+    shape,
+    time_order,
+)
 from aucstudio.project.data.roles import role_findings
 from aucstudio.project.data.table import Table
 
@@ -27,6 +34,7 @@ CHECKS: tuple[Callable[[Table], Iterable[Finding]], ...] = (
     flags,
     groups,
     identifiers,
+    time_order,
     copies,
     alone,
 )

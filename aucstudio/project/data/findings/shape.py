@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from aucstudio.notices.words import listed
 from aucstudio.project.data.columns import Column, spell_cell
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.roles import is_flag, is_named_identifier
+from aucstudio.project.data.roles import is_flag, is_named_code, is_named_identifier, is_numbered
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.separators import is_number
@@ -119,6 +119,9 @@ Array = NDArray[np.float64]
 _FEWEST, _FEWEST_NAMED = 10, 20
 # Fewer different names are hardly those of persons or things.
 _FEWEST_THINGS = 10
+# Without such a name: least values, least rows of a value on average, and least share of that
+# average that each value has. Numbers such as ages or codes of places differ more in frequency.
+_FEWEST_REPEATED, _LEAST_ROWS_EACH, _LEAST_OF_MEAN = 20, 5, 0.25
 # Probability that whole numbers of a range are all distinct by chance.
 _BY_CHANCE = 1e-3
 _HEAD = 1000
@@ -139,14 +142,46 @@ def identifiers(table: Table) -> Iterator[Finding]:
 
 
 def groups(table: Table) -> Iterator[Finding]:
-    """Find features named like identifiers whose values repeat."""
+    """Find features whose values seem to name persons or things that have several rows each."""
     for column in table.features:
         known = table.rows - column.missing
-        if known < _FEWEST_NAMED or not is_named_identifier(column.name):
-            continue
         names_things = column.kind == "text" or column.is_integer()
-        if names_things and _FEWEST_THINGS <= column.distinct < known:
-            yield found("names_things", column.name, rows=known, things=column.distinct)
+        if known < _FEWEST_NAMED or not names_things:
+            continue
+        is_named, things = is_named_identifier(column.name), column.distinct
+        if is_named and _FEWEST_THINGS <= things < known:
+            yield found("names_things", column.name, rows=known, things=things)
+        elif not is_named and _repeats(column, known):
+            each = round(known / things)
+            yield found("values_repeat", column.name, rows=known, things=things, each=each)
+
+
+def _repeats(column: Column, known: int) -> bool:
+    """Return whether many numbered things, or codes, have about equally many rows."""
+    few, many = _FEWEST_REPEATED, known / _LEAST_ROWS_EACH
+    is_thing = is_numbered(column) or is_named_code(column.name)
+    if isinstance(column, SparseColumn):
+        return False
+    return is_thing and few <= column.distinct <= many and _are_even(column, known)
+
+
+def _are_even(column: Column, known: int) -> bool:
+    """Return whether no value of a column has far fewer rows than the average one."""
+    least = min(rows for value, rows in column.counts.items() if value is not None)
+    return least >= _LEAST_OF_MEAN * known / column.distinct
+
+
+def time_order(table: Table) -> Iterator[Finding]:
+    """Report the first feature of dates in whose order the rows are."""
+    dates = (column for column in table.features if column.is_date and not column.missing)
+    if table.rows < _FEWEST_NAMED:
+        return
+    if ordering := next((column for column in dates if _is_in_order(column.values)), None):
+        yield found("rows_in_time_order", ordering.name, rows=table.rows)
+
+
+def _is_in_order(cells: Array) -> bool:
+    return bool(np.all(np.diff(cells) >= 0) and cells[0] < cells[-1])
 
 
 def _what_it_is(column: Column) -> str:
