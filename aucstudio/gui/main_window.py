@@ -218,7 +218,8 @@ class MainWindow(StudyWindow):
             self.workplace.runs_panel.apply_style()
 
     def _call_side(self, side: str) -> None:
-        self.workplace.sides.call(side)
+        table = self.workplace.runs_panel.view if side == "runs" else None
+        self.workplace.sides.call(side, table)
         self.keep_layout()
 
     def _show_side(self, side: str, shown: bool) -> None:

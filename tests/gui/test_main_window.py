@@ -189,6 +189,7 @@ def test_threshold_is_chosen_in_the_export_dialog(ran, qtbot, answers, tmp_path)
     (shown,) = ran.session.shown_runs()
     dialog = ExportModelDialog(ran.session, shown, ran)
     chooser = dialog.choice.chooser
+    choose(chooser.rule, "own")
     assert chooser.fields["bound"].isHidden()
     before = chooser.card.rates["fpr"].text()
     choose(chooser.rule, "fpr")

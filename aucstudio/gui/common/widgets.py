@@ -273,14 +273,14 @@ def least_size(widget: QWidget | None) -> QSize:
     return widget.minimumSizeHint().expandedTo(widget.minimumSize())
 
 
-def focus_within(part: QWidget) -> None:
+def focus_within(part: QWidget, main: QWidget | None = None) -> None:
     """Move the focus to the main control of a part of the window.
 
-    Without a main control, its focus proxy, it moves to the control that has had it, or the first.
+    If that is absent or hidden, it moves to the control that has had it, or to the first one.
     """
     fields = (one for one in part.findChildren(QWidget) if one.focusPolicy() & _BY_TAB)
     seen = [one for one in fields if one.isVisible() and one.isEnabled()]
-    for field in (part.focusProxy(), part.focusWidget(), *seen[:1]):
+    for field in (main, part.focusWidget(), *seen[:1]):
         if field in seen:
             field.setFocus(Qt.FocusReason.ShortcutFocusReason)
             return

@@ -76,10 +76,10 @@ class Sides(QSplitter):
         """Return whether a column is shown while a study is open, by its name."""
         return self._shown[self._sides[name]]
 
-    def call(self, name: str) -> None:
-        """Show a column and move the focus to it."""
+    def call(self, name: str, main: QWidget | None = None) -> None:
+        """Show a column and move the focus to it, to its main control if there is one."""
         self.show_side(name, True)
-        focus_within(self._sides[name])
+        focus_within(self._sides[name], main)
 
     def step(self, step: int) -> None:
         """Move the focus to the next (1) or the previous (-1) of set-up, runs and pictures."""

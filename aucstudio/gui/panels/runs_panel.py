@@ -323,7 +323,6 @@ class RunsPanel(QWidget):
         self.details = RunDetails(session, self.model.figures, self)
         self.actions_ = RunActions(session, self.model, self.view, self.details.edit_notes)
         self._lay_out()
-        self.setFocusProxy(self.view)
         self.view.take_look(preferences().now.tables.get(_LOOK, TableLook()))
         self._connect()
         self._on_moved()
