@@ -307,7 +307,7 @@ def test_refit_model_scores_after_several_splits(
     answers.save_path = str(tmp_path / "anew.csv")
     press(dialog, dialog.save)
     model = dialog._scored.model
-    assert model.threshold_rule.endswith("on the training rows")
+    assert model.threshold_rule.endswith("carried over from the validated models")
     rows = read_rows(tmp_path / "anew.csv")[1:]
     assert {float(row[2]) for row in rows} == {model.threshold}
     assert [row[3] == "yes" for row in rows] == [float(r[1]) > model.threshold for r in rows]

@@ -16,7 +16,7 @@ from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import Cancelled
 from aucstudio.project.runs.execute import execute, refit
-from aucstudio.project.runs.final_model import rethresholded
+from aucstudio.project.runs.final_model import with_carried_threshold
 from aucstudio.project.runs.planning import plan_on, read_test_table
 from aucstudio.project.runs.scoring import read_to_score, score_file, score_table
 from aucstudio.project.store.model_file import load_model, save_model
@@ -335,8 +335,32 @@ def test_refit_model_uses_the_roles_of_its_run(tmp_path):
     for name, array in expected.scorer.arrays().items():
         np.testing.assert_array_equal(model.scorer.arrays()[name], array)
     rule = ThresholdRule("fpr", fpr=0.2)
-    one, other = (rethresholded(expected, experiment, t, rule) for t in (table, changed))
-    assert one.intercept == other.intercept
+    record = execute(experiment, table)
+    one, other = (with_carried_threshold(expected, record, t, rule) for t in (table, changed))
+    assert (one.threshold, one.intercept) == (other.threshold, other.intercept)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "validation", [Validation(test_size=0.3), Validation(scheme="folds", folds=4)]
+)
+def test_threshold_of_a_refit_model_keeps_its_rate_on_new_rows(tmp_path, validation):
+    def drawn(count, seed):
+        rng = np.random.default_rng(seed)
+        sick = rng.random(count) < 0.2
+        numbers = rng.normal(size=(count, 4)) + np.outer(sick, [1.0, 0.5, 0.0, 0.0])
+        rows = [[*x, "yes" if y else "no"] for x, y in zip(numbers.round(4), sick, strict=True)]
+        path = write_csv(tmp_path / f"{count}.csv", ["a", "b", "c", "d", "outcome"], rows)
+        return read_table(path, label="outcome")
+
+    table, later = drawn(800, 0), drawn(8_000, 1)
+    experiment = plan_on(table, "random-forest", {"n_trees": 60}, validation, (0.0, 0.1))
+    record, model = execute(experiment, table), refit(experiment, table)
+    carried = with_carried_threshold(model, record, table, ThresholdRule("fpr", fpr=0.1))
+    called = model.score(later) > carried.threshold
+    # Negatives that the forest was trained on score so low that a third of new ones would exceed
+    # the threshold which a tenth of them exceeds.
+    assert 0.05 < called[~later.is_positive()].mean() < 0.16
 
 
 def test_heading_lists_columns_without_reading_the_file(model_path, later, tmp_path):

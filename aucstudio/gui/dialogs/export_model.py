@@ -35,7 +35,6 @@ from aucstudio.project.data.validation import LEAVE_PAIR_OUT
 from aucstudio.project.results.calibration import KINDS, TITLES
 from aucstudio.project.results.thresholds import (
     OWN,
-    TYPED,
     Choice,
     Target,
     ThresholdFigures,
@@ -47,7 +46,6 @@ from aucstudio.project.results.thresholds import (
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.final_model import (
     calibrated,
-    rethresholded,
     validated_model,
     with_carried_threshold,
 )
@@ -181,10 +179,8 @@ class ModelChoice(QObject):
             made = self._refit
             if rule is None:  # a search has placed the threshold of its model
                 made = dataclasses.replace(made, threshold=0.0, threshold_rule=AS_TRAINED)
-            elif self._is_of_search:
-                made = with_carried_threshold(made, record, table, rule)
             else:
-                made = rethresholded(made, experiment, table, rule)
+                made = with_carried_threshold(made, record, table, rule)
             return _calibrated(made, record, calibration, None)
 
         return make
@@ -254,10 +250,9 @@ class ModelChoice(QObject):
         )
         if self.target.rule == OWN:
             return figures
-        code = "threshold_kept" if not refits else "threshold_of_rank"
-        if refits and not self._is_of_search:
-            code = "threshold_again"
-        return f"{figures} {text(code, typed=self.target.rule == TYPED)}"
+        if not refits:
+            return f"{figures} {text('threshold_kept')}"
+        return f"{figures} {text('threshold_of_rank', several=count > 1)}"
 
     def _choices(self) -> list[str]:
         splits, at = self._run.record.splits, self._split

@@ -14,7 +14,6 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.validation import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.runs.execute import refit
-from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.progress import Listener
@@ -34,16 +33,15 @@ def take_model(
     """Return the model to export.
 
     This is the validated model if the run has one split, and otherwise a refit on all labelled
-    rows. The threshold is chosen on held-out rows in the first case and on the training rows in the
-    second; the calibration always on held-out rows. ``listen`` is called as by
-    :func:`~aucstudio.project.runs.execute.refit`.
+    rows. Threshold and calibration are chosen on held-out rows; see :func:`with_carried_threshold`.
+    ``listen`` is called as by :func:`~aucstudio.project.runs.execute.refit`.
     """
     if len(record.splits) == 1:
         return validated_model(record, 0, rule, calibration)
     model = refit(plan.experiment, plan.table, listen)
     if calibration is not None:
         model = calibrated(model, record, calibration)
-    return rethresholded(model, plan.experiment, plan.table, rule)
+    return with_carried_threshold(model, record, plan.table, rule)
 
 
 def validated_model(
@@ -66,44 +64,41 @@ def validated_model(
     return model.with_threshold(rule, *rows, result.test_weights)
 
 
-def rethresholded(
-    model: Model, experiment: Experiment, table: AnyTable, rule: ThresholdRule | None
-) -> Model:
-    """Choose the threshold of a model on the labelled rows of its table, if there is a rule."""
-    if rule is None:
-        return model
-    table = experiment.data.seen(table)
-    scores = scores_of(model, table)[table.labelled()]
-    rows = table.is_positive(), scores, "the training rows"
-    return model.with_threshold(rule, *rows, table.weights)
-
-
 def with_carried_threshold(
-    model: Model, record: RunRecord, table: AnyTable, rule: ThresholdRule
+    model: Model, record: RunRecord, table: AnyTable, rule: ThresholdRule | None
 ) -> Model:
     """Return a refit model with the threshold that a rule chooses on the held-out rows of a run.
 
     Scores of training rows are optimistic, and the refit model has no held-out rows. The threshold
-    of the validated model is therefore carried over by rank: as many of its training rows lie above
-    the threshold in the scores of both models.
+    of the model of each split is therefore carried over by rank: as many of its training rows lie
+    above the threshold in the scores of both models. Several splits give the mean. With
+    leave-pair-out no row is held out, and the training rows decide.
 
     Parameters
     ----------
     model : Model
         Trained on all labelled rows.
     record : RunRecord
-        Of one split.
     table : AnyTable
-    rule : ThresholdRule
+    rule : ThresholdRule or None
+        None leaves the threshold as it is.
     """
-    (split,) = record.splits
-    held = split.test_positive, split.test_scores
-    place = rule.place(roc_curve(*held, weights=split.test_weights))
-    scores = scores_of(model, record.experiment.data.seen(table))[split.train_rows]
-    before, after = np.sort(split.train_scores), np.sort(scores)
-    carried = float(np.interp(place, before, after))
-    words = f"where {rule.describe()} on the held-out rows, carried over from the validated model"
-    return model.moved_to(carried, scores, words)
+    if rule is None:
+        return model
+    seen = record.experiment.data.seen(table)
+    scores = scores_of(model, seen)
+    if record.experiment.validation.scheme == LEAVE_PAIR_OUT:
+        rows = seen.is_positive(), scores[seen.labelled()], "the training rows"
+        return model.with_threshold(rule, *rows, seen.weights)
+    places = []
+    for split in record.splits:
+        held = split.test_positive, split.test_scores
+        place = rule.place(roc_curve(*held, weights=split.test_weights))
+        before, after = np.sort(split.train_scores), np.sort(scores[split.train_rows])
+        places.append(np.interp(place, before, after))
+    made = "model" if len(places) == 1 else "models"
+    words = f"where {rule.describe()} on the held-out rows, carried over from the validated {made}"
+    return model.moved_to(float(np.mean(places)), scores[seen.labelled()], words)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
