@@ -57,10 +57,10 @@ def choose_method(hand):
     in_front(hand, "method_chooser")
     hand.click_at(hand.place("item", "method_tree", "Linear RankSVM"))
     hand.wait(
-        "the button to name it",
-        lambda button: "RankSVM" in button["text"],
+        "it to be described",
+        lambda title: "Linear RankSVM" in title["text"],
         "widget",
-        "choose_method_button",
+        "method_chosen_title",
     )
     hand.click("choose_method_button")
     in_front(hand, "main_window")
