@@ -1,6 +1,7 @@
 """Scoring and its report: columns, levels, missing values, rejected rows, the AUC."""
 
 import csv
+import dataclasses
 import json
 
 import duckdb
@@ -338,6 +339,20 @@ def test_refit_model_uses_the_roles_of_its_run(tmp_path):
     record = execute(experiment, table)
     one, other = (with_carried_threshold(expected, record, t, rule) for t in (table, changed))
     assert (one.threshold, one.intercept) == (other.threshold, other.intercept)
+
+
+def test_threshold_of_a_refit_model_leaves_out_splits_without_one(tmp_path):
+    table = read_table(write_csv(tmp_path / "train.csv", HEADER, rows_of(90)))
+    experiment = plan_on(table, "auc-rls", {}, Validation(scheme="folds", folds=3), (0.0, 0.1))
+    record, model = execute(experiment, table), refit(experiment, table)
+    rule, (first, *others) = ThresholdRule("fpr", fpr=0.2), record.splits
+    lone = dataclasses.replace(first, test_positive=np.zeros_like(first.test_positive))
+    partly = dataclasses.replace(record, splits=(lone, *others))
+    without = dataclasses.replace(record, splits=tuple(others))
+    found, expected = (with_carried_threshold(model, r, table, rule) for r in (partly, without))
+    assert found.threshold == expected.threshold
+    with pytest.raises(ValueError, match="one class"):
+        with_carried_threshold(model, dataclasses.replace(record, splits=(lone,)), table, rule)
 
 
 @pytest.mark.slow

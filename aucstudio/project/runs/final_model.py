@@ -71,8 +71,8 @@ def with_carried_threshold(
 
     Scores of training rows are optimistic, and the refit model has no held-out rows. The threshold
     of the model of each split is therefore carried over by rank: as many of its training rows lie
-    above the threshold in the scores of both models. Several splits give the mean. With
-    leave-pair-out no row is held out, and the training rows decide.
+    above the threshold in the scores of both models. Several splits give the mean of those on which
+    the rule has a threshold. With leave-pair-out no row is held out, and the training rows decide.
 
     Parameters
     ----------
@@ -82,6 +82,11 @@ def with_carried_threshold(
     table : AnyTable
     rule : ThresholdRule or None
         None leaves the threshold as it is.
+
+    Raises
+    ------
+    ValueError
+        If the rule has no threshold on any split.
     """
     if rule is None:
         return model
@@ -90,12 +95,18 @@ def with_carried_threshold(
     if record.experiment.validation.scheme == LEAVE_PAIR_OUT:
         rows = seen.is_positive(), scores[seen.labelled()], "the training rows"
         return model.with_threshold(rule, *rows, seen.weights)
-    places = []
+    places, problems = [], []
     for split in record.splits:
         held = split.test_positive, split.test_scores
-        place = rule.place(roc_curve(*held, weights=split.test_weights))
+        try:
+            place = rule.place(roc_curve(*held, weights=split.test_weights))
+        except ValueError as error:
+            problems.append(error)
+            continue
         before, after = np.sort(split.train_scores), np.sort(scores[split.train_rows])
         places.append(np.interp(place, before, after))
+    if not places:
+        raise problems[0]
     made = "model" if len(places) == 1 else "models"
     words = f"where {rule.describe()} on the held-out rows, carried over from the validated {made}"
     return model.moved_to(float(np.mean(places)), scores[seen.labelled()], words)
