@@ -244,11 +244,7 @@ class TrainingPlots(QVBoxLayout):
         live : bool
             Whether these are of the run in progress.
         """
-        is_log = what == DISTANCE
-        if self.upper.getAxis("left").logMode != is_log:
-            for drawn in self.upper_lines:  # their values may have no logarithm
-                drawn.draw([])
-            self.upper.setLogMode(y=is_log)
+        self.upper.setLogMode(y=what == DISTANCE)
         lines = []
         for course, strong in courses:
             y = {
