@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtCore import QDir, QEvent, QSize, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -279,10 +279,10 @@ def _endings(filters: str) -> list[str]:
 
 
 def _last_folder(filters: str) -> str:
-    """Return the last folder of a file of this kind, or of another kind."""
+    """Return the last folder of a file of this kind, or of another kind, or the current one."""
     known = preferences().now.folders
     folders = known.get(_kind(filters), ""), *reversed(known.values())
-    return next(filter(os.path.isdir, folders), "")
+    return next(filter(os.path.isdir, folders), QDir.currentPath())
 
 
 def _noted(path: str, filters: str) -> str | None:
