@@ -58,6 +58,7 @@ class Workplace:
             "columns": self._show_columns,
             "row": self._explain_row,
             "back": self.deck.go_back,
+            "run": actions.run.trigger,
             "best": actions.find_best.trigger,
             "export": actions.export_model.trigger,
         }

@@ -40,6 +40,8 @@ class ModelSubject:
     band : (float, float)
     row : int or None
         The selected row of the table.
+    threshold : float
+        The positive class is predicted above it.
     """
 
     run: ShownRun
@@ -47,6 +49,7 @@ class ModelSubject:
     table: Table | None
     band: Band
     row: int | None = None
+    threshold: float = 0.0
 
     @property
     def record(self) -> RunRecord:
@@ -84,8 +87,6 @@ class ModelPicture(QWidget, Generic[Found]):
         is not needed), and what is computed.
     of_one_split : bool
         Class attribute: whether it shows the selected split only.
-    is_instant : bool
-        Class attribute: whether its result is computed at once.
     keep : int
         Class attribute: number of cached results.
     pause : int
@@ -104,7 +105,6 @@ class ModelPicture(QWidget, Generic[Found]):
     table: ClassVar[str] = ""
     busy: ClassVar[str] = ""
     of_one_split: ClassVar[bool] = False
-    is_instant: ClassVar[bool] = False
     keep: ClassVar[int] = 1
     pause: ClassVar[int] = 0
 
@@ -138,8 +138,12 @@ class ModelPicture(QWidget, Generic[Found]):
         """Explain why there is no picture; empty if there is one."""
         return text(self.table) if self.table and subject.table is None else ""
 
+    def known(self, subject: ModelSubject) -> Found | None:
+        """Return the result if it needs no computation on another thread."""
+        return None
+
     def work(self, subject: ModelSubject) -> Work[Found]:
-        """Return the computation of the result, which runs on another thread unless instant."""
+        """Return the computation of the result, which runs on another thread."""
         raise NotImplementedError
 
     def draw(self, subject: ModelSubject, found: Found) -> None:
@@ -165,14 +169,15 @@ class ModelPicture(QWidget, Generic[Found]):
         if why := self.why_none(subject):
             self._answer.drop()
             self.show_none(why)
-        elif self.is_instant:
-            self._on_found(self.work(subject)(lambda _message: False))
+        elif (found := self.known(subject)) is not None:
+            self._answer.drop()
+            self._on_found(found)
         else:
             key, last = self.request_key(subject), self._answer.key
-            work, pause = self.work(subject), 0 if last is None else self.pause
-            if self._answer.ask(key, work, pause=pause) and key != last:
+            if not self._answer.recall(key) and key != last:
                 number = None if subject.row is None else subject.row + 1
                 self.show_none(text(self.busy, name=subject.name, row=number))
+                self._answer.ask(key, self.work(subject), pause=0 if last is None else self.pause)
 
     def redraw(self) -> None:
         """Draw the result again."""
@@ -202,7 +207,7 @@ class ModelPicture(QWidget, Generic[Found]):
 
 
 class LongPicture(ModelPicture[Found]):
-    """A chart with a progress bar, and buttons to stop the computation and to continue it.
+    """A chart that shows what is computed so far, with buttons to stop and to continue.
 
     Attributes
     ----------
@@ -252,8 +257,11 @@ class LongPicture(ModelPicture[Found]):
         unfinished = self._stopped if self.found is None else not self.is_complete(self.found)
         self.again_button.setVisible(not busy and unfinished)
 
-    def _on_progress(self, message: Any) -> None:
-        self.bar_done.setValue(round(100 * message))
+    def _on_progress(self, message: float | Found) -> None:
+        if isinstance(message, float):
+            self.bar_done.setValue(round(100 * message))
+        else:
+            self._on_found(message)
 
     def _on_again(self) -> None:
         if self.subject is not None:

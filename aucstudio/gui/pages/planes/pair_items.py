@@ -296,7 +296,7 @@ class Pointing:
         found = pairs.order.of_row(place, bool(picture.sample.positive[place]))
         self._marked.draw_row(found.rows)
         wrong = found.wrong + found.tied
-        self._row_words = f"{row_name(row)}: {wrong:,} of {found.pairs:,} pairs misranked"
+        self._row_words = f"{row_name(row)}: {wrong:,} of {found.pairs:,} wrong"
 
     def entries(self) -> list[Entry]:
         """List the pairs of the selected row for the legend."""

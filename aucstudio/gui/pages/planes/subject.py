@@ -129,20 +129,7 @@ def is_pair(subject: Subject, pair: tuple[int, int] | None) -> bool:
     """Return whether two row numbers are a positive and a negative row of the split."""
     if pair is None or subject.split is None or not subject.in_table:
         return False
-    classes = [_class_of(subject.split, row) for row in pair]
-    return classes[0] is True and classes[1] is False
-
-
-def _class_of(split: SplitResult, row: int) -> bool | None:
-    """Return whether a row is positive; None if the split does not have it."""
-    for rows, positive in (
-        (split.train_rows, split.train_positive),
-        (split.test_rows, split.test_positive),
-    ):
-        found = np.flatnonzero(rows == row)
-        if len(found):
-            return bool(positive[found[0]])
-    return None
+    return [subject.split.class_of(row) for row in pair] == [True, False]
 
 
 def live_key(live: LiveRun | None) -> tuple[object, ...]:
