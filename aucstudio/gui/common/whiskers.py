@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QGridLayout, QScrollBar, QWidget
 
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.plain_text import elided, show_tip
-from aucstudio.gui.common.plots.legend import Legend, keep_sample
+from aucstudio.gui.common.plots.legend import Legend, square_sample
 from aucstudio.gui.common.plotting import make_plot, pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol, scaled
 from aucstudio.gui.common.widgets import label, named
@@ -131,9 +131,7 @@ class WhiskerChart(QWidget):
         for item in (self.lengths, self.zero, self.bars, self.dots):
             self.plot.addItem(item)
         self.legend = Legend(self.plot)
-        self._sides = [pg.ScatterPlotItem(symbol="s", size=10, pen=None) for _ in range(2)]
-        for sample in self._sides:
-            keep_sample(sample, self.plot)
+        self._sides = [square_sample(self.plot) for _ in range(2)]
         self.scroller = named(QScrollBar(Qt.Orientation.Vertical), f"{name}_scroll", "Rows")
         self.scroller.setSingleStep(1)
         self.scroller.valueChanged.connect(self._place)

@@ -16,9 +16,9 @@ from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart, Whiskers
 from aucstudio.gui.common.widgets import quietly
 from aucstudio.gui.pages.model.model_picture import (
+    ChartPicture,
     Columns,
     LongPicture,
-    ModelPicture,
     ModelSubject,
     Post,
 )
@@ -140,10 +140,7 @@ class ImportancePart(LongPicture[Importance]):
         self.chart.show_rows(rows, subject.run.look)
         self.message.emit(_importance_sentence(subject, found, area, rows, going=self._answer.busy))
 
-    def data(self) -> Columns:
-        found = self.found
-        if found is None:
-            return {}
+    def columns(self, found: Importance) -> Columns:
         splits, repeats, columns, _ = found.drops.shape
         return {
             "column": list(found.columns) * (splits * repeats),
@@ -193,7 +190,7 @@ def _importance_sentence(
     )
 
 
-class FeatureUsePart(ModelPicture[list[FeatureUse]]):
+class FeatureUsePart(ChartPicture[list[FeatureUse]]):
     """Dots are mean shares of the trees' variance over the splits; whiskers are their range."""
 
     key: ClassVar = "use"
@@ -203,8 +200,7 @@ class FeatureUsePart(ModelPicture[list[FeatureUse]]):
     busy: ClassVar = "model_use_busy"
 
     def __init__(self) -> None:
-        self.chart = WhiskerChart("model_use_plot", "% of the variance of the trees' outputs")
-        super().__init__(self.chart)
+        super().__init__(WhiskerChart("model_use_plot", "% of the variance of the trees' outputs"))
 
     def suits(self, run: ShownRun) -> bool:
         scorers = [split.model.scorer for split in run.record.splits]
@@ -247,9 +243,8 @@ class FeatureUsePart(ModelPicture[list[FeatureUse]]):
         more = text("model_use_idle" if idle else "model_use_all", idle=idle, of=len(columns))
         self.message.emit(Statement.of(head, more, text("model_use_more")))
 
-    def data(self) -> Columns:
-        found = self.found or []
-        columns = found[0].columns if found else ()
+    def columns(self, found: list[FeatureUse]) -> Columns:
+        columns = found[0].columns
         return {
             "column": list(columns) * len(found),
             "split": np.repeat(np.arange(1, len(found) + 1), len(columns)),
@@ -261,7 +256,7 @@ class FeatureUsePart(ModelPicture[list[FeatureUse]]):
 Members = list[dict[str, MemberShare]]
 
 
-class MembersPart(ModelPicture[Members]):
+class MembersPart(ChartPicture[Members]):
     """Members of a combination: dots are mean weights over the splits; whiskers their range."""
 
     key: ClassVar = "members"
@@ -269,8 +264,7 @@ class MembersPart(ModelPicture[Members]):
     tip: ClassVar = "model_members_tip"
 
     def __init__(self) -> None:
-        self.chart = WhiskerChart("model_members_plot", "Weight in the combination (%)")
-        super().__init__(self.chart)
+        super().__init__(WhiskerChart("model_members_plot", "Weight in the combination (%)"))
 
     def suits(self, run: ShownRun) -> bool:
         scorers = [split.model.scorer for split in run.record.splits]
@@ -303,8 +297,7 @@ class MembersPart(ModelPicture[Members]):
         more = text("model_members_more", best=best, alone=alone, of_runs=is_run)
         self.message.emit(Statement(head, more))
 
-    def data(self) -> Columns:
-        found = self.found or []
+    def columns(self, found: Members) -> Columns:
         shares = [(k, m) for k, members in enumerate(found, 1) for m in members.values()]
         return {
             "split": [k for k, _ in shares],
@@ -321,7 +314,7 @@ def is_linear(live: LiveRun) -> bool:
     return look is not None and live.preparation is not None and look.scorer.kind == "linear"
 
 
-class WeightsPart(ModelPicture[Coefficients]):
+class WeightsPart(ChartPicture[Coefficients]):
     """Dots are means over the splits, or current weights of a run in progress; whiskers, ranges."""
 
     key: ClassVar = "coefficients"
@@ -329,8 +322,7 @@ class WeightsPart(ModelPicture[Coefficients]):
     tip: ClassVar = "model_coefficients_tip"
 
     def __init__(self) -> None:
-        self.chart = WhiskerChart("model_weights_plot", text("model_weights_axis", step=""))
-        super().__init__(self.chart)
+        super().__init__(WhiskerChart("model_weights_plot", text("model_weights_axis", step="")))
         self._first_split = 0
         self._look: Look | None = None
         self._order: Index = np.empty(0, dtype=np.intp)
@@ -390,10 +382,7 @@ class WeightsPart(ModelPicture[Coefficients]):
             self.chart.move_dots(now[:MOST_ROWS])
         self.message.emit(_live_sentence(live, self.found))
 
-    def data(self) -> Columns:
-        found = self.found
-        if found is None:
-            return {}
+    def columns(self, found: Coefficients) -> Columns:
         splits, features = found.weights.shape
         return {
             "feature": list(found.names) * splits,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from numpy.typing import NDArray
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QPoint, Signal
 from PySide6.QtWidgets import QProgressBar, QWidget
 
 from aucstudio.gui.common.controls import ControlRow
@@ -108,18 +108,15 @@ class ModelPicture(QWidget, Generic[Found]):
     keep: ClassVar[int] = 1
     pause: ClassVar[int] = 0
 
-    plot: Plot
-
-    def __init__(self, shown: WhiskerChart | Plot) -> None:
+    def __init__(self, plot: Plot, shown: QWidget | None = None) -> None:
         super().__init__()
         self.subject: ModelSubject | None = None
         self.found: Found | None = None
-        self.shown = shown
-        self.plot = shown.plot if isinstance(shown, WhiskerChart) else shown
+        self.plot = plot
         self.row = ControlRow()
         self.row.setContentsMargins(0, 0, 0, 0)
         self.bar = holding(self.row)
-        self.setLayout(down(shown))
+        self.setLayout(down(shown or plot))
         self._answer = Answer[Found](
             self, self._on_found, self.show_none, self._on_progress, self.keep
         )
@@ -152,7 +149,11 @@ class ModelPicture(QWidget, Generic[Found]):
 
     def data(self) -> Columns:
         """Return the numbers of the picture."""
-        return {}
+        return {} if self.found is None else self.columns(self.found)
+
+    def columns(self, found: Found) -> Columns:
+        """Return the numbers of a result."""
+        raise NotImplementedError
 
     # ------------------------------------------------------------- showing
 
@@ -187,11 +188,16 @@ class ModelPicture(QWidget, Generic[Found]):
     def show_none(self, sentence: str) -> None:
         """Clear the picture and explain why."""
         self.found = None
-        if not isinstance(self.shown, WhiskerChart):
-            self.plot.clear()
-        elif self.subject is not None:
-            self.shown.show_rows([], self.subject.run.look)
+        self.clear()
         self.message.emit(sentence)
+
+    def clear(self) -> None:
+        """Draw nothing."""
+        self.plot.clear()
+
+    def name_at(self, place: QPoint) -> str:
+        """Return what is at a position on the screen, by its name in the picture."""
+        return ""
 
     def leave(self) -> None:
         """Cancel computations that are no longer shown."""
@@ -206,7 +212,22 @@ class ModelPicture(QWidget, Generic[Found]):
         """Show a message of the computation."""
 
 
-class LongPicture(ModelPicture[Found]):
+class ChartPicture(ModelPicture[Found]):
+    """A picture with a row for each column of the table, or for each member."""
+
+    def __init__(self, chart: WhiskerChart) -> None:
+        super().__init__(chart.plot, chart)
+        self.chart = chart
+
+    def name_at(self, place: QPoint) -> str:
+        return self.chart.name_at(place)
+
+    def clear(self) -> None:
+        if self.subject is not None:
+            self.chart.show_rows([], self.subject.run.look)
+
+
+class LongPicture(ChartPicture[Found]):
     """A chart that shows what is computed so far, with buttons to stop and to continue.
 
     Attributes
@@ -219,7 +240,6 @@ class LongPicture(ModelPicture[Found]):
 
     def __init__(self, chart: WhiskerChart) -> None:
         super().__init__(chart)
-        self.chart = chart
         self._stopped = False
 
     def make_progress(self, prefix: str) -> None:

@@ -14,7 +14,6 @@ from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.whiskers import WhiskerChart
 from aucstudio.gui.common.widgets import STRETCH, across, down, make_action, quietly
 from aucstudio.gui.pages.model.charts import (
     FeatureUsePart,
@@ -92,9 +91,8 @@ class ModelView(PageView):
         return self.part.data() if self._flying or self._run() else {}
 
     def show_menu(self, plot: Plot, place: QPoint) -> QMenu:
-        menu, chart, table = self.menu_of(plot), self.part.shown, self.session.table
-        name = chart.name_at(place) if isinstance(chart, WhiskerChart) else ""
-        run = self._run()
+        menu, name = self.menu_of(plot), self.part.name_at(place)
+        run, table = self._run(), self.session.table
         if table is not None and run is not None and name in table.feature_names:
             for key in ("model_ignore_action", "model_ignore_run_action"):
                 words = text(key, column=name)

@@ -124,10 +124,8 @@ class RowPart(LongPicture[RowDetail]):
             details = [_facts(subject, found.row), place, *texts(about(found))]
         self.message.emit(Statement.of(words, *details))
 
-    def data(self) -> Columns:
-        if self.found is None:
-            return {}
-        return dict(zip(CSV_HEAD, map(list, zip(*as_lines(self.found), strict=True)), strict=True))
+    def columns(self, found: RowDetail) -> Columns:
+        return dict(zip(CSV_HEAD, map(list, zip(*as_lines(found), strict=True)), strict=True))
 
 
 def _worst_positive(subject: ModelSubject) -> int | None:
