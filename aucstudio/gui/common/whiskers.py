@@ -119,7 +119,10 @@ class WhiskerChart(QWidget):
         self.plot.invertY(True)
         self.plot.setMouseEnabled(False, False)
         self.plot.viewport().installEventFilter(self)
-        self.plot.getViewBox().sigResized.connect(lambda _box: self._place())
+        # A plot that is being resized must not be resized by what its size decides.
+        self._scrolls = delayed(self, 0, self._show_scroller)
+        for follow in (self._place, self._scrolls.start):
+            self.plot.getViewBox().sigResized.connect(lambda _box, follow=follow: follow())
         # The axis would find its height only when it is painted, a frame too late.
         self.plot.getAxis("bottom").setHeight(2 * QFontMetrics(self.font()).height() + 12)
         if filled:  # horizontal lines would cover the bars
@@ -143,8 +146,6 @@ class WhiskerChart(QWidget):
         layout.addWidget(self.scroller, 0, 1)
         layout.addWidget(self.note, 1, 0, Qt.AlignmentFlag.AlignRight)
         self.note.hide()
-        # A plot that is resized must not be resized by what its size decides.
-        self._scrolls = delayed(self, 0, self._show_scroller)
         self.plot.getPlotItem().setVisible(False)
 
     def show_rows(self, rows: Whiskers | Sequence[Whisker], look: RunLook) -> None:
@@ -170,6 +171,7 @@ class WhiskerChart(QWidget):
         self._make_room()
         self._frame(np.concatenate([rows.value, x]))
         self._place()
+        self._show_scroller()
 
     def name_sides(self, right: str, left: str) -> None:
         """Explain in the legend the colours of bars to the right and to the left of 0."""
@@ -240,7 +242,6 @@ class WhiskerChart(QWidget):
         hidden = max(0, len(self.rows) - fit)
         self.scroller.setRange(0, hidden)
         self.scroller.setPageStep(fit)
-        self._scrolls.start()
         first, last = self.scroller.value(), min(self.scroller.value() + fit, len(self.rows))
         self.note.setText(f"{first + 1:,} to {last:,} of {len(self.rows):,}: scroll for the others")
         seen = fit if hidden else max(len(self.rows), height // scaled(_MOST_ROW))
