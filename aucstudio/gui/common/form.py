@@ -69,21 +69,19 @@ class Form(QFormLayout):
     def add(self, title: str, field: QWidget | QLayout, tip: str = "") -> None:
         """Add a row; without a title the field is below the other fields.
 
-        The title belongs to the first field of a layout; its tip is that of both.
+        The title of a field is its buddy, and has its tip.
         """
-        first = field.itemAt(0) if isinstance(field, QLayout) else None
-        control = first.widget() if first is not None else field
         if title:
             words = FieldLabel(title)
             self.addRow(words, field)
-            if isinstance(control, QWidget):
-                words.setBuddy(control.focusProxy() or control)
+            if isinstance(field, QWidget):
+                words.setBuddy(field.focusProxy() or field)
             if tip:
                 plain_tooltip(words, tip)
         else:
             self.addRow("", field)  # a label would keep its height when the field is hidden
-        if tip and isinstance(control, QWidget):
-            plain_tooltip(control, tip)
+        if tip and isinstance(field, QWidget):
+            plain_tooltip(field, tip)
 
     def add_heading(self, words: str) -> None:
         """Begin a group of rows."""
