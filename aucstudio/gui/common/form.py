@@ -161,7 +161,18 @@ Spin = TypeVar("Spin", QSpinBox, QDoubleSpinBox)
 Value = TypeVar("Value")
 
 
-class _Plain(QDoubleSpinBox):
+class _NumberBox(QDoubleSpinBox):
+    """A number; a comma that is typed becomes the decimal point, which Qt would drop."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setLocale(QLocale.c())
+
+    def validate(self, text: str, position: int) -> object:
+        return super().validate(text.replace(",", "."), position)
+
+
+class _PlainBox(_NumberBox):
     """A number without zeros at its end."""
 
     def textFromValue(self, value: float) -> str:
@@ -193,7 +204,7 @@ def number_box(
     words: str = "",
 ) -> QDoubleSpinBox:
     """Make the field of a number with a fixed count of decimals; the tooltip states its range."""
-    made = QDoubleSpinBox()
+    made = _NumberBox()
     made.setDecimals(decimals)
     _ready(made, name, words, low, high, 0.0, step, unit)
     plain_tooltip(made, f"{made.accessibleName()}, {low:g} … {high:g}{unit}")
@@ -202,7 +213,7 @@ def number_box(
 
 def plain_box(name: str, low: float, high: float, *, words: str = "") -> QDoubleSpinBox:
     """Make the field of a number with up to four decimals, without trailing zeros."""
-    made = _Plain()
+    made = _PlainBox()
     made.setDecimals(4)
     made.setKeyboardTracking(False)
     return _ready(made, name, words, low, high, 0.0, 1.0, "")
@@ -211,7 +222,6 @@ def plain_box(name: str, low: float, high: float, *, words: str = "") -> QDouble
 def edge_box(name: str, low: float, high: float, *, words: str = "") -> QDoubleSpinBox:
     """Make the field of an end of a range of rates."""
     made = plain_box(name, low, high, words=words)
-    made.setLocale(QLocale.c())
     made.setSingleStep(0.01)
     fix_width(made, _EDGE)
     made.setAlignment(Qt.AlignmentFlag.AlignLeft)

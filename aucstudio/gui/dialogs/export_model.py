@@ -103,7 +103,7 @@ class ModelChoice(QObject):
         self._search = next((one for one in searches if one.refit), None)
         self._is_of_search = self._searched is not None or self._search is not None
         self._refit: Model | None = self._searched
-        chosen = session.focus.target if in_focus else session.plan.target
+        chosen = session.plan.target_of(run.record.id)
         self.target = self._default_target() if chosen.rule == OWN else chosen
         self.calibration: str | None = None
         self.kinds = QButtonGroup(self)
