@@ -72,8 +72,10 @@ class Workplace:
             self.data_panel.label_combo,
             self.validation_panel.fields["scheme"],
             self.method_panel.combo,
+            self.method_panel.form,
         )
-        for number, (panel, field) in enumerate(zip(panels, fields, strict=True), 1):
+        cards = (*panels, self.method_panel)
+        for number, (panel, field) in enumerate(zip(cards, fields, strict=True), 1):
             go = partial(self._go_to_card, setup, panel, field)
             QShortcut(QKeySequence(f"Alt+{number}"), window, go)
 

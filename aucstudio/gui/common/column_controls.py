@@ -57,10 +57,9 @@ def actions(finding: Finding, table: Table) -> list[Action]:
     words = "Ignore columns" if several else "Ignore column"
     ignore = [(words, {"ignore": used}, f"Ignore {shown}")] if used else []
     if finding.kind == "identifier":
-        has_id = any(other.role == "id" for other in table.columns)
         is_one = not several and first.distinct == first.height - first.missing
         use = ("Use as identifier", {"roles": {names[0]: "id"}}, f"{shown} as identifier")
-        return [use, *ignore] if is_one and not has_id else ignore
+        return [use, *ignore] if is_one else ignore
     if finding.kind == "leak":
         return ignore
     if finding.kind == "kind" and finding.values:  # codes

@@ -230,7 +230,7 @@ class RejectedRows(QWidget):
         where = "" if head.whole else " among the first"
         self.heading.setText(f"{counted(count, 'row')} left out{where}".upper())
         for row in head.table.rejected:
-            self.rows.addItem(QListWidgetItem(f"line {row.line:,}: {row.reason}"))
+            self.rows.addItem(QListWidgetItem(f"{row.where}: {row.reason}"))
         lines = min(_MOST_LINES, self.rows.count())
         self.rows.setFixedHeight(lines * 2 * self.rows.fontMetrics().height() + 8)
         # Rows of a workbook or a database are not lines of text.

@@ -54,6 +54,16 @@ class Rejected:
     reason: str
     row: int
 
+    @property
+    def unit(self) -> str:
+        """What ``line`` counts: "line", or "row" in a file without lines."""
+        return "row" if self.line == self.row else "line"
+
+    @property
+    def where(self) -> str:
+        """Name the place of the row: line 17."""
+        return f"{self.unit} {self.line}"
+
 
 @dataclasses.dataclass(frozen=True)
 class Unreadable:
