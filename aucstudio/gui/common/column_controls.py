@@ -79,6 +79,13 @@ def actions(finding: Finding, table: Table) -> list[Action]:
     return []
 
 
+def role_words(role: str, column: ColumnInfo | None = None) -> str:
+    """Return the name of a role, which for a column of dates or times is what it holds."""
+    if role == "number" and column is not None and column.is_date:
+        return "Time" if column.layout == dates.CLOCK else "Date"
+    return str(control_words("column_role")["choices"][role])
+
+
 class FindingRows(QWidget):
     """Findings below each other; all but the first are folded.
 

@@ -282,7 +282,7 @@ class ScoreTableDialog(prompts.Dialog):
     """Dialog that scores a table with a model in the background and saves the scores."""
 
     def __init__(self, session: Session, run: ShownRun, parent: QWidget) -> None:
-        super().__init__("score_table_dialog", "", parent)
+        super().__init__("score_table_dialog", f"Score a table with {run.look.name}", parent)
         self.setAcceptDrops(True)
         self._session, self._run_name = session, run.look.name
         self._scored: Scored | None = None

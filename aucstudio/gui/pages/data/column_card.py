@@ -14,8 +14,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QComboBox, QGridLayout, QScrollArea, QWidget
 
 from aucstudio.engine.arrays import Array
-from aucstudio.gui.common.column_controls import DatePartsButton
-from aucstudio.gui.common.controls import declared_items
+from aucstudio.gui.common.column_controls import DatePartsButton, role_words
 from aucstudio.gui.common.plain_text import PlainLabel, distinguishable, elided, plain_tooltip
 from aucstudio.gui.common.plots.roc_sketch import RocSketch, outline
 from aucstudio.gui.common.plotting import faded, make_plot, pen, style_plot
@@ -34,7 +33,7 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.notices import text
 from aucstudio.notices.words import counted
-from aucstudio.project.data.columns import NUMERIC_ROLES, ColumnInfo
+from aucstudio.project.data.columns import NUMERIC_ROLES, ROLES, ColumnInfo
 from aucstudio.project.data.text import dates
 from aucstudio.project.survey.columns import ColumnSummary, Distribution, Figures
 
@@ -137,10 +136,10 @@ class ColumnCard(QScrollArea):
     def _offer_roles(self, column: ColumnInfo) -> None:
         self.role_combo.clear()
         is_label = column.role == "label"
-        for words, role in declared_items("column_role"):
+        for role in ROLES:
             fits = role not in NUMERIC_ROLES or column.kind == "number"
             if fits and (role == "label") == is_label:
-                self.role_combo.addItem(words, role)
+                self.role_combo.addItem(role_words(role, column), role)
         self.role_combo.setCurrentIndex(max(0, self.role_combo.findData(column.role)))
         self.role_combo.setEnabled(not is_label)
         plain_tooltip(self.role_combo, text("data_label_tip" if is_label else "data_role_tip"))
