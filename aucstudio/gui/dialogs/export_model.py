@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import (
-    QAbstractButton,
     QButtonGroup,
     QComboBox,
     QDialogButtonBox,
@@ -329,7 +327,7 @@ class ExportModelDialog(prompts.Dialog):
         self.choice.changed.connect(self._keep)
         self._on_format()
         self.lay_out(down(columns, self.words, STRETCH), self.progress, self.buttons)
-        self._order_tabs()
+        self.choice.kinds.checkedButton().setFocus()
 
     def _restore(self) -> None:
         """Restore the choice of an earlier dialog, unless the study has another threshold now."""
@@ -345,14 +343,6 @@ class ExportModelDialog(prompts.Dialog):
     def _keep(self) -> None:
         made = KeptChoice(self.choice.kinds.checkedId(), self.choice.target, self._offered)
         self._kept[self._run.record.id] = made
-
-    def _order_tabs(self) -> None:
-        """Set the tab order to reading order; focus the first question."""
-        kinds = self.choice.kinds
-        fields = [*kinds.buttons(), self.format, self.calibration, *self.choice.chooser.controls()]
-        for one, other in itertools.pairwise([*fields, *self.buttons.buttons()]):
-            QWidget.setTabOrder(one, other)
-        next(filter(QAbstractButton.isChecked, kinds.buttons())).setFocus()
 
     def _which_and_how(self) -> QVBoxLayout:
         """Build the form: model and format."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -175,8 +174,10 @@ class ImportControls(QWidget):
         self.skip.setSpecialValueText(skipped)
         self.skip.setMinimumWidth(self.skip.sizeHint().width())
         if "missing" not in chosen:
-            words = ", ".join(table.dialect.missing) or "default ones"
-            self.missing.setPlaceholderText(f"Detected: {words}")
+            words = f"Detected: {', '.join(table.dialect.missing) or 'default'}"
+            self.missing.setPlaceholderText(words)
+            room = self.missing.fontMetrics().horizontalAdvance(f"{words}mm")
+            self.missing.setMinimumWidth(min(room, scaled(_WIDEST)))
 
 
 def _fill(combo: QComboBox, items: Sequence[tuple[str, object]], chosen: object) -> None:
@@ -356,18 +357,8 @@ class ImportPreview(Dialog):
         split = (self.split, 1)
         content = down(self.title, about, self.controls, split)
         self.lay_out(content, self.words, self.progress, self.buttons)
-        self._order_keys()
-
-    def _order_keys(self) -> None:
-        """Make Enter open the file, and set the tab order to reading order.
-
-        Roles come before their rows.
-        """
         self.open_button.setDefault(True)  # possible only inside of a dialog
-        self.sheet.cards.after = self.controls.classes
-        close = self.buttons.button(QDialogButtonBox.StandardButton.Close)
-        for one, other in itertools.pairwise([self.guess_button, self.open_button, close]):
-            QWidget.setTabOrder(one, other)
+        self.sheet.cards.after = self.controls.classes  # roles come before their rows
 
     # ------------------------------------------------------------- reading
 

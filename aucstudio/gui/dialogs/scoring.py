@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -122,15 +121,6 @@ class ScoreForm(QObject):
             button.setMinimumHeight(_KIND_HEIGHT)
         file = across(self.from_file, (self.file_name, 1), self.choose_model)
         self.layout.add("Model", down(*kinds, file, gap=0))
-
-    def order_tabs(self) -> None:
-        """Set the tab order to reading order; focus the first step."""
-        kinds, chooser = self.choice.kinds.buttons(), self.choice.chooser
-        fields = [self.choose_table, *kinds, self.choose_model, *chooser.controls()]
-        fields += [self.identifier, self.label]
-        for one, other in itertools.pairwise(fields):
-            QWidget.setTabOrder(one, other)
-        self.choose_table.setFocus()
 
     # ------------------------------------------------------------- reading
 
@@ -300,7 +290,7 @@ class ScoreTableDialog(prompts.Dialog):
         self.form.files_changed.connect(self._look)
         self.form.changed.connect(self._forget)
         self.allowed.changed.connect(self._forget)
-        self.form.order_tabs()
+        self.form.choose_table.setFocus()
         self._forget()
         self.fit(_SIZE)
 

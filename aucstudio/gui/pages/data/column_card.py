@@ -38,8 +38,7 @@ from aucstudio.project.data.text import dates
 from aucstudio.project.survey.columns import ColumnSummary, Distribution, Figures
 
 WIDTH = 272
-_DATES = 36
-_AIR = 14  # for the scroll bar
+_AIR, _GAP = 14, 8  # for the scroll bar; between figures
 _HEAD_WIDTH = 56
 _MOST_SIGNS = 8  # of a number in a cell
 _HEIGHT, _ROC_HEIGHT, _BAR = 150, 170, 20
@@ -166,7 +165,9 @@ class ColumnCard(QScrollArea):
 
     def least_width(self) -> int:
         """Return the least width without elided text."""
-        return scaled(WIDTH + _DATES if self.has_dates else WIDTH)
+        room = self.fontMetrics().horizontalAdvance
+        dates = room(_FIGURES["high"]) + 3 * (_GAP + room("0000-00-00")) + 2 * _AIR
+        return max(scaled(WIDTH), dates if self.has_dates else 0)
 
     def _on_role(self) -> None:
         role = self.role_combo.currentData()
@@ -181,7 +182,7 @@ class FigureGrid(QWidget):
         super().__init__()
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(8)
+        grid.setHorizontalSpacing(_GAP)
         grid.setVerticalSpacing(2)
         self._cells = {(line, place): PlainLabel() for line in range(8) for place in range(4)}
         for (line, place), cell in self._cells.items():
