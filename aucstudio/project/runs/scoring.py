@@ -168,7 +168,7 @@ def _in_notation(
         form = column.number or NumberFormat(mark)
         if column.name in written:
             marks = [decimal] if decimal else [form.decimal, other_mark(form.decimal)]
-            form = form_like(written[column.name], column, marks)
+            form = form_like(written[column.name], column, marks).with_limits(form.limits)
         if column.name in scale:
             form = dataclasses.replace(form, scale=form.scale * scale[column.name])
         is_other = column.name in written or column.name in scale

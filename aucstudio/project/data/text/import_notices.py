@@ -410,12 +410,12 @@ def _about_rows(contents: Contents) -> Iterator[Finding]:
         yield remark("rejected", code, (), rows, rows=rows, line=line)
     others = [row for row in left_out.listed if row.reason not in _REPORTED]
     for reason in _REPORTED:
-        rows = [row for row in left_out.listed if row.reason == reason]
-        if rows:
+        same = [row for row in left_out.listed if row.reason == reason]
+        if same:
             kind = "header" if reason == AGAIN else "rejected"
-            code = "import_lines" if len(rows) > 1 else "import_line"
-            where = {"unit": rows[0].unit, "lines": _first_of(str(row.line) for row in rows)}
-            yield remark(kind, code, (), len(rows), **where, why=reason)
+            code = "import_lines" if len(same) > 1 else "import_line"
+            where = {"unit": same[0].unit, "lines": _first_of(str(row.line) for row in same)}
+            yield remark(kind, code, (), len(same), **where, why=reason)
     count = left_out.total - (len(left_out.listed) - len(others))
     if count and others:
         first = others[0]
