@@ -327,7 +327,7 @@ class ExportModelDialog(prompts.Dialog):
         self.choice.changed.connect(self._keep)
         self._on_format()
         self.lay_out(down(columns, self.words, STRETCH), self.progress, self.buttons)
-        self.choice.kinds.checkedButton().setFocus()
+        self.choice.kinds.button(self.choice.kinds.checkedId()).setFocus()
 
     def _restore(self) -> None:
         """Restore the choice of an earlier dialog, unless the study has another threshold now."""

@@ -195,7 +195,7 @@ class ScoreForm(QObject):
         likely = tuple(filter(columns.__contains__, model.schema.identifiers or self._likely()))
         several = [(listed(likely), likely)] if len(likely) > 1 else []
         _fill(self.identifier, "none", [*several, *((name, name) for name in columns)])
-        place = 1 if several else self.identifier.findData(*likely) if likely else 0
+        place = 1 if several else self.identifier.findData(likely[0]) if likely else 0
         self.identifier.setCurrentIndex(place)
         own = text("threshold_of_file", threshold=model.threshold, rule=model.threshold_rule)
         self.own_threshold.setText(own)
@@ -337,8 +337,8 @@ class ScoreTableDialog(prompts.Dialog):
         self.hint.setText(_CHOOSE if self.form.table is None else "")
         if self._scored is None and known:
             form = self.form
-            used = form.label_column, *form.identifiers
-            self.report.show_columns(form.known_model, form.columns, *used)
+            table = form.known_model, form.columns, form.label_column
+            self.report.show_columns(*table, *form.identifiers)
         self.score.setEnabled(not self.busy and self.form.is_complete)
         self.save.setEnabled(self._scored is not None and not self._saving.busy)
 

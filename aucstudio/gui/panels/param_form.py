@@ -212,7 +212,8 @@ class ParamForm(QWidget):
         self._declared = declared_params(method)
         for declared in self._declared.values():
             self._add_row(declared)
-        self.setFocusProxy(next(iter(self.editors.values()), None))
+        for editor in [*self.editors.values()][:1]:
+            self.setFocusProxy(editor)
         self._refresh()
 
     def _add_row(self, declared: Param) -> None:

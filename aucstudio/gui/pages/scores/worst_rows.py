@@ -107,7 +107,8 @@ def score_columns(run: ShownRun, table: Table | None) -> dict[str, list[object]]
         data[row] += (split.test_rows + 1).tolist()
     schema = run.record.experiment.data.schema
     known = table is not None and table.sha256 == schema.sha256 and not from_file
-    for identifier in schema.identifiers if known and table is not None else ():
+    for identifier in schema.identifiers if known else ():
+        assert table is not None
         cells = spelled(table.column(identifier))
         name = identifier if identifier not in data else f"{identifier} (id)"
         data[name] = [cells[k] for split in run.record.splits for k in split.test_rows.tolist()]

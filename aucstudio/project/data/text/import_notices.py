@@ -419,8 +419,8 @@ def _about_rows(contents: Contents) -> Iterator[Finding]:
     count = left_out.total - (len(left_out.listed) - len(others))
     if count and others:
         first = others[0]
-        where = {"unit": first.unit, "line": first.line, "why": first.reason}
-        yield remark("rejected", "import_rejected", (), count, rows=count, **where)
+        facts = {"rows": count, "unit": first.unit, "line": first.line, "why": first.reason}
+        yield remark("rejected", "import_rejected", (), count, **facts)
 
 
 def _first_of(words: Iterable[str]) -> str:
