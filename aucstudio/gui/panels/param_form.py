@@ -212,8 +212,6 @@ class ParamForm(QWidget):
         self._declared = declared_params(method)
         for declared in self._declared.values():
             self._add_row(declared)
-        for editor in [*self.editors.values()][:1]:
-            self.setFocusProxy(editor)
         self._refresh()
 
     def _add_row(self, declared: Param) -> None:
