@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
@@ -168,7 +169,7 @@ class _NumberBox(QDoubleSpinBox):
         super().__init__()
         self.setLocale(QLocale.c())
 
-    def validate(self, text: str, position: int) -> object:
+    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
         return super().validate(text.replace(",", "."), position)
 
 

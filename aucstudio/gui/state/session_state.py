@@ -181,9 +181,9 @@ class SessionState(QObject):
     def _put_edited(self, plan: Plan) -> None:
         """Show the plan of an edit; later runs stay as they are and views in their place."""
         now = self.plan
-        looks = plan.looks | {run: now.looks[run] for run in now.looks if run not in plan.looks}
-        targets = {run: kept for run, kept in now.targets.items() if run not in plan.looks}
-        targets |= plan.targets
+        looks = {run: look for run, look in now.looks.items() if run not in plan.looks}
+        targets = {run: target for run, target in now.targets.items() if run not in plan.looks}
+        looks, targets = {**plan.looks, **looks}, {**targets, **plan.targets}
         self.put_plan(dataclasses.replace(plan, looks=looks, targets=targets, layout=now.layout))
 
     def put_plan(self, plan: Plan) -> None:
