@@ -1,6 +1,7 @@
 """The page Best: from a CSV file and Find the best… to an exported model."""
 
 import dataclasses
+import threading
 
 import pytest
 from PySide6.QtCore import Qt
@@ -16,9 +17,11 @@ from aucstudio.gui.pages.best.leaderboard import cells
 from aucstudio.gui.pages.best.words import members_words, statement, title, typeset
 from aucstudio.gui.windows import describe_work
 from aucstudio.notices import text
+from aucstudio.notices.words import elapsed_words
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
+from aucstudio.project.tournament import background
 from aucstudio.project.tournament.background import SearchRequest
 from aucstudio.project.tournament.search import find_best, held_out_once
 from aucstudio.project.tournament.standings import (
@@ -26,6 +29,7 @@ from aucstudio.project.tournament.standings import (
     TRAINS,
     WAITS,
     CriterionEstimate,
+    STOPPED,
     Lead,
     Milestone,
     Standing,
@@ -113,6 +117,27 @@ def test_empty_page_asks_to_press_find_the_best(view, qtbot):
     assert not view.content.isVisible()
     with qtbot.waitSignal(view.session.asked, check_params_cb=lambda what, _: what == "best"):
         press(qtbot, view.begin)
+
+
+def test_clock_goes_on_while_nothing_is_reported(view, qtbot, monkeypatch):
+    finish = threading.Event()
+
+    def search(*_):
+        finish.wait()
+        return dataclasses.replace(RUNNING, ended=STOPPED)
+
+    monkeypatch.setattr(background, "search_in_background", search)
+    start_search(view.session, QUICK)
+    left = []
+
+    def ticked():
+        left.append(view.session.study.tournament.live.left)
+        return left[-1] < left[0] - 2
+
+    qtbot.waitUntil(ticked, timeout=PATIENCE)
+    assert f"{elapsed_words(left[-1])} left" in view.doing.text()
+    finish.set()
+    qtbot.waitUntil(lambda: not view.session.busy, timeout=PATIENCE)
 
 
 @pytest.mark.slow

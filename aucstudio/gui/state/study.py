@@ -98,8 +98,9 @@ class StudyState(QObject):
         The selected run, and the chosen second run.
     alone : bool
         Whether the user has chosen to have no second run.
-    follows : bool
-        Whether a run that ends is selected; not while the user looks at an older one.
+    awaited : object
+        What the user started last, if no run was selected since: the look of a run, or the
+        tournament. Its result is selected when it ends.
     focus : Focus
     undo_stack : QUndoStack
     runner : Runner
@@ -124,7 +125,7 @@ class StudyState(QObject):
         self.selected: str | None = next(reversed(self.records), None)
         self.beside: str | None = None
         self.alone = False
-        self.follows = True
+        self.awaited: object = None
         self.focus = Focus()
         self.focus = self.pointed(split=0)
         self.undo_stack = QUndoStack(self)
@@ -224,11 +225,9 @@ class StudyState(QObject):
 
     def select(self, run: str | None) -> set[str]:
         """Select a run."""
-        listed = [shown.record.id for shown in self.shown_runs()]
-        self.follows = not listed or run in (None, listed[-1])
         if run == self.selected:
             return set()
-        self.selected = run
+        self.selected, self.awaited = run, None
         # The threshold of one run means nothing for another; row and pair stay.
         return {"selection"} | self.point_at(split=0)
 

@@ -341,6 +341,11 @@ class Standings:
         """The share of the time limit that is used up."""
         return None if not self.budget else min(1.0, self.spent / self.budget)
 
+    @property
+    def left(self) -> float | None:
+        """The seconds of the time limit that are left; None without a limit."""
+        return None if not self.budget else max(0.0, self.budget - self.spent)
+
     def of_run(self, run: str) -> Standing | None:
         """Find the entry of a run."""
         return next((one for one in self.entries if run and one.run == run), None)

@@ -71,7 +71,7 @@ class BestView(PageView):
     def __init__(self, session: Session) -> None:
         super().__init__(session, "best_view", "Best")
         self.standings: Standings | None = None
-        self._followed = ""  # which one was running when the page was last drawn
+        self._followed = "", ""  # the search that was drawn last, and its best run
         self.board = Leaderboard()
         self._make_controls()
         self.board.chosen.connect(self._show_entry)
@@ -155,11 +155,12 @@ class BestView(PageView):
 
     def _turn_picture(self, standings: Standings | None) -> None:
         """Show the curve when a search has ended or another one is selected."""
-        key = "" if standings is None else f"{standings.key} {standings.best}"
+        key = ("", "") if standings is None else (standings.key, standings.best)
         if key != self._followed:
-            self._followed = key
+            # The session selects the best run of a search that ends.
+            opened, self._followed = self._followed[0] != key[0], key
             curve = standings is not None and bool(standings.best)
-            if standings is not None and curve:
+            if standings is not None and curve and opened:
                 self._select_best(standings)
             self.picture.setCurrentIndex(self.picture.findData(CURVE if curve else COURSE))
 

@@ -105,14 +105,13 @@ def rows_words(rows: RowCounts) -> str:
 
 
 def doing_words(standings: Standings, *, stopping: bool) -> str:
-    """Describe the current step and the elapsed time."""
+    """Describe the current step, and the elapsed and the remaining time."""
     # Titles stand in place of the ids of methods, and settings are left out.
     words = [word for word in standings.doing.split() if "=" not in word]
     doing = " ".join(METHODS[word].title if word in METHODS else word for word in words)
-    budget, spent = standings.budget or None, standings.spent
     if stopping:
         return text("best_stopping")
-    return text("best_doing", doing=doing or "starting", spent=spent, budget=budget)
+    return text("best_doing", doing=doing or "starting", spent=standings.spent, left=standings.left)
 
 
 def members_words(standings: Standings) -> str:
