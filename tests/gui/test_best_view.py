@@ -26,10 +26,10 @@ from aucstudio.project.tournament.background import SearchRequest
 from aucstudio.project.tournament.search import find_best, held_out_once
 from aucstudio.project.tournament.standings import (
     READY,
+    STOPPED,
     TRAINS,
     WAITS,
     CriterionEstimate,
-    STOPPED,
     Lead,
     Milestone,
     Standing,
@@ -76,10 +76,11 @@ class Ended:
         self.runs.append(record)
         return record
 
-    def enter(self, session, **changes):
+    def enter(self, session, *, awaited=True, **changes):
         """Finish it in the open study."""
         standings = dataclasses.replace(self.standings, **changes)
         session.study.home.standings = {standings.key: standings}
+        session.study.awaited = session.study.tournament if awaited else None
         for record in self.runs:
             session.study.tournament.judged.emit(record)
         session.study.tournament.ended.emit(standings)
@@ -98,6 +99,7 @@ def view(table_session, open_view):
 
 
 def start_search(session, entrants, seconds=600.0):
+    session.study.awaited = session.study.tournament
     session.study.tournament.begin(
         SearchRequest(session.table, Validation(), None, seconds, entrants=entrants)
     )
@@ -128,16 +130,16 @@ def test_clock_goes_on_while_nothing_is_reported(view, qtbot, monkeypatch):
 
     monkeypatch.setattr(background, "search_in_background", search)
     start_search(view.session, QUICK)
-    left = []
-
-    def ticked():
-        left.append(view.session.study.tournament.live.left)
-        return left[-1] < left[0] - 2
-
-    qtbot.waitUntil(ticked, timeout=PATIENCE)
-    assert f"{elapsed_words(left[-1])} left" in view.doing.text()
-    finish.set()
-    qtbot.waitUntil(lambda: not view.session.busy, timeout=PATIENCE)
+    held = view.session.study.tournament
+    first = held.live.left
+    try:
+        qtbot.waitUntil(lambda: held.live.left < first - 2, timeout=PATIENCE)
+        qtbot.waitUntil(
+            lambda: f"{elapsed_words(held.live.left)} left" in view.doing.text(), timeout=PATIENCE
+        )
+    finally:
+        finish.set()
+        qtbot.waitUntil(lambda: not view.session.busy, timeout=PATIENCE)
 
 
 @pytest.mark.slow
@@ -169,6 +171,21 @@ def test_opening_a_result_selects_its_best_run(view, ended, qtbot):
     session.select(newer.id)  # the user's choice stays
     shown(view, qtbot)
     assert session.selected == newer.id
+
+
+def test_ended_search_keeps_a_run_that_was_chosen_meanwhile(view, ended, qtbot):
+    session = view.session
+    chosen = put(session, make_record(session.table), "Chosen")
+    held = session.study.tournament
+    held.live = dataclasses.replace(ended.standings, ended="running", best="", simpler="")
+    session.notify({"best"})
+    shown(view, qtbot)
+    session.select(chosen.id)
+    held.live = None
+    ended.enter(session, awaited=False)
+    shown(view, qtbot)
+    assert view.verdict.isVisible()
+    assert session.selected == chosen.id
 
 
 @pytest.mark.slow

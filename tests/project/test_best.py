@@ -257,6 +257,18 @@ def test_reports_count_candidates_and_name_those_that_are_fitted(table, monkeypa
     assert doing[0].startswith("0 of 2 candidates done")
 
 
+def test_course_has_the_estimates_of_the_leaderboard(table):
+    updates = []
+    two = [Member.of("auc-rls", regularization=weight) for weight in (0.01, 100.0)]
+    entrants = [Member.of("logistic"), *two]
+    find_best(table, HELD_OUT, folds=3, entrants=entrants, watch=updates.append)
+    end = updates[-1]
+    latest = {one.method: one.value for one in end.course}
+    found = {one.method: one.inner.value for one in end.entries if one.run != end.best}
+    assert found.items() - latest.items() <= {("auc-ensemble", found.get("auc-ensemble"))}
+    assert len(found.keys() & latest.keys()) >= 1
+
+
 @pytest.mark.parametrize("looks", [4, 9, 15, 40, 80])
 def test_search_returns_a_model_whenever_time_ends(table, looks):
     budget = Budget(60, clock=Clock(looks))

@@ -18,6 +18,7 @@ from aucstudio.notices.words import runs_words
 from aucstudio.project.data.table import Table
 from aucstudio.project.results.thresholds import Stakes, Target, choose
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.settings_shown import names_with_settings
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.workspace import is_unsaved
@@ -165,8 +166,16 @@ class StudyState(QObject):
         ]
 
     def checked_runs(self) -> list[ShownRun]:
-        """Return the runs that views draw: checked, with at least one finished split."""
-        return [run for run in self.shown_runs() if run.look.visible and run.record.splits]
+        """Return the runs that views draw: checked, with at least one finished split.
+
+        The names of runs of one method contain the settings in which they differ.
+        """
+        runs = [run for run in self.shown_runs() if run.look.visible and run.record.splits]
+        names = names_with_settings([(run.look.name, run.record) for run in runs])
+        return [
+            ShownRun(run.record, dataclasses.replace(run.look, name=name))
+            for run, name in zip(runs, names, strict=True)
+        ]
 
     def compared(self) -> str | None:
         """Return the second run: the chosen one, or the other one if two are checked."""

@@ -97,7 +97,7 @@ class CandidateComparison:
         The weights in the scale of the table, which matters to frequencies.
     weight_kind : {"sampling", "frequency"}
     course : list of Milestone
-        Members that were fitted on all folds.
+        The estimate of a method whenever one of its members was fitted on all folds.
     """
 
     X: Array
@@ -174,8 +174,9 @@ class CandidateComparison:
             if task[0] not in self.fits.failed:
                 self.outcomes[task] = outcome
             if task[0] in self.fits.ready:
-                spent, value = self.budget.spent, self.measure(task[0])
-                self.course.append(Milestone(spent, value, task[0].method))
+                method, spent = task[0].method, self.budget.spent
+                value = self._alone(tuple(self.of_method(method))).value
+                self.course.append(Milestone(spent, value, method))
                 self._after = self._time_after()
         self.not_begun = [member for member in self.entrants if member not in self._known]
 

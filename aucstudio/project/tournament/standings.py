@@ -178,7 +178,16 @@ def alike(method: str) -> tuple[str, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Milestone:
-    """A method that was trained on all folds, and the seconds since the start."""
+    """The estimate of a method once settings of it were trained on all folds.
+
+    Attributes
+    ----------
+    seconds : float
+        Since the start.
+    value : float
+        The ranking criterion of the method, with settings chosen without the rows that are scored.
+    method : str
+    """
 
     seconds: float
     value: float

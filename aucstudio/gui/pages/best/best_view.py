@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.gui.common.controls import fill_combo
@@ -18,7 +18,6 @@ from aucstudio.gui.common.widgets import (
     across,
     down,
     hint_label,
-    holding,
     label,
     named,
     primary,
@@ -31,7 +30,6 @@ from aucstudio.gui.pages.best.pictures import CoursePlot, CurvePlot
 from aucstudio.gui.pages.best.words import (
     counts_words,
     doing_words,
-    members_words,
     settings,
     statement,
     title,
@@ -81,6 +79,7 @@ class BestView(PageView):
         self.verdict.taken.connect(self._on_take)
         self.verdict.export_asked.connect(self._on_export)
         self._lay_out()
+        self.sentence.more_button.toggled.connect(self.mark_stale)  # the table gives room
 
     # ------------------------------------------------------------- making
 
@@ -106,7 +105,7 @@ class BestView(PageView):
         kept.setRetainSizeWhenHidden(True)  # the picture does not move when a row is chosen
         self.entry_button.setSizePolicy(kept)
         row = across((self.entry_words, 1), self.entry_button)
-        for part in (self.course.plot, self.curve.plot, self.verdict):
+        for part in (self.course.plot, self.curve.plot):
             # A page that scrolls gives its parts the heights that they prefer, or the least.
             part.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         pictures = (self.nothing, 3), (self.course.plot, 3), (self.curve.plot, 3)
@@ -271,8 +270,8 @@ class BestView(PageView):
         self.mark_stale()  # there may be room for more
 
 
-class VerdictPanel(QScrollArea):
-    """The result of a search in words, with its actions.
+class VerdictPanel(QWidget):
+    """The best model and the simpler one, with their actions.
 
     Signals
     -------
@@ -290,20 +289,16 @@ class VerdictPanel(QScrollArea):
         named(self, "best_verdict", "Result")
         self._best = self._simpler = ""
         self.title = label("", "title", wrap=True, name="best_title")
-        names = ("best_figures", "best_simpler", "best_settles", "best_rests")
-        texts = [label("", wrap=True, name=name) for name in names]
-        self.figures, self.simpler, self.settles, self.rests = texts
-        prefer, export = (lambda: self.taken.emit(self._simpler)), self._on_export
-        self.prefer = push_button("best_prefer_button", "Prefer it", "", prefer)
-        self.export = primary(push_button("best_export_button", verb=export))
-        self.simpler_head = label("SIMPLER MODEL", "heading")
+        names = "best_figures", "best_simpler"
+        self.figures, self.simpler = (label("", wrap=True, name=name) for name in names)
+        self.prefer = push_button("best_prefer_button", "Prefer it", "", self._on_prefer)
+        self.export = primary(push_button("best_export_button", verb=self._on_export))
         parts: list[Part] = [self.title, self.figures, across(self.export, STRETCH)]
-        parts += [self.simpler_head, self.simpler, across(self.prefer, STRETCH)]
-        parts += [label("COMPARISON", "heading"), self.settles]
-        parts += [label("MEMBERS AND ROWS", "heading"), self.rests, STRETCH]
-        self.setWidget(holding(down(*parts, around=(4, 0, 8, 0))))
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
+        parts += [self.simpler, across(self.prefer, STRETCH), STRETCH]
+        self.setLayout(down(*parts, around=(4, 0, 8, 0)))
+
+    def _on_prefer(self) -> None:
+        self.taken.emit(self._simpler)
 
     def _on_export(self) -> None:
         self.export_asked.emit(self._best)
@@ -327,15 +322,11 @@ class VerdictPanel(QScrollArea):
         self.title.setText(", ".join(filter(None, (title(best), settings(best)))))
         found = standings.verdict or Verdict("")
         figures = found.best.partition(": ")[2]
-        words = figures[:1].upper() + figures[1:], found.threshold, found.refit
+        words = figures[:1].upper() + figures[1:], found.threshold
         self.figures.setText(typeset(" ".join(filter(None, words))))
-        self.rests.setText(typeset(members_words(standings)))
-        compared = found.choice, found.runner_up, found.settles
-        self.settles.setText(typeset(" ".join(filter(None, compared))))
         self.export.setEnabled(standings.best in kept)
         show_note(self.simpler, typeset(found.simpler), "")
-        for part in (self.simpler_head, self.prefer):
-            part.setVisible(entry is not None)
+        self.prefer.setVisible(entry is not None)
         if entry is not None:
             is_taken = chosen == standings.simpler
             self.prefer.setText(text("best_prefer", name=title(entry), taken=is_taken))

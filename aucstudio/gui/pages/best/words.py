@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
 
@@ -146,14 +145,15 @@ def statement(standings: Standings) -> Statement:
         head = text("best_failed", error=standings.error, ready=len(known) or None)
         return Statement.of(head, *remarks)
     found = standings.verdict or Verdict(text("best_none"))
-    found = dataclasses.replace(found, best=_headline(standings) or found.best)
-    first, *rest = map(typeset, found.sentences)
+    headline = _headline(standings) or found.best
     return Statement.of(
-        " ".join(filter(None, (first, _untried(standings)))),
+        typeset(" ".join(filter(None, (headline, _untried(standings))))),
         text("best_tested_file", file=file) if file else "",
         as_sentence(standings.error) if standings.error else "",
-        *rest,
+        *map(typeset, (found.choice, found.runner_up, found.settles)),
         _nested(standings),
+        typeset(members_words(standings)) if standings.best else "",
+        found.refit,
         text(
             "best_end",
             ended=ended,
