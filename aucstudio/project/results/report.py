@@ -228,7 +228,7 @@ def _differences(runs: Mapping[str, RunRecord], band: Band) -> list[Block]:
     for measure in [AUC] if band == WHOLE else [PAUC, TPR]:
         pairs = compare_runs(list(runs.items()), band, measure)
         blocks += [
-            Heading(f"Differences in {measure_words(measure, band)}"),
+            Heading(f"Differences: {measure_words(measure, band)}"),
             TextTable(heads, [*map(_pair_row, pairs)]),
             Paragraph(text("report_tests", several=several, measure=measure)),
         ]

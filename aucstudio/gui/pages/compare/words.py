@@ -120,7 +120,9 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
         )
         return Statement(text("pair_not_compared", pair=pair, rows=on, why=why))
     if pair.alike:
-        return Statement(text("pair_alike", pair=pair, rows=rows, where=where), text("alike_why"))
+        return Statement(
+            text("pair_alike", pair=pair, rows=rows, where=where), text("alike_why", where=where)
+        )
     ahead = pair if pair.difference >= 0 else pair.turned()
     bounds = None if math.isnan(ahead.low) else (ahead.low, ahead.high)
     if pair.correction == UNCORRECTED:
