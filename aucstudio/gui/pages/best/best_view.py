@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.gui.common.controls import fill_combo
+from aucstudio.gui.common.controls import Verb, fill_combo
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
@@ -75,9 +74,7 @@ class BestView(PageView):
         self.board.chosen.connect(self._show_entry)
         self.course, self.curve = CoursePlot(), CurvePlot()
         self.pictures = self.curve.plot, self.course.plot
-        self.verdict = VerdictPanel()
-        self.verdict.taken.connect(self._on_take)
-        self.verdict.export_asked.connect(self._on_export)
+        self.verdict = VerdictPanel(self._on_prefer, self._on_export)
         self._lay_out()
         self.sentence.more_button.toggled.connect(self.mark_stale)  # the table gives room
 
@@ -255,13 +252,14 @@ class BestView(PageView):
         except (InputError, InvalidSetting) as error:
             self.session.failed.emit(str(error), "")
 
-    def _on_take(self, run: str) -> None:
+    def _on_prefer(self) -> None:
         if self.standings is not None:
-            self.session.best.take(run, self.standings)
+            self.session.best.take(self.standings.simpler, self.standings)
 
-    def _on_export(self, run: str) -> None:
-        self._on_take(run)
-        self.session.asked.emit("export", ())
+    def _on_export(self) -> None:
+        if self.standings is not None:
+            self.session.best.take(self.standings.best, self.standings)
+            self.session.asked.emit("export", ())
 
     def fit_page(self) -> None:
         for plot in self.pictures:
@@ -271,37 +269,19 @@ class BestView(PageView):
 
 
 class VerdictPanel(QWidget):
-    """The best model and the simpler one, with their actions.
+    """The best model and the simpler one, with their actions."""
 
-    Signals
-    -------
-    taken : str
-        A run is preferred.
-    export_asked : str
-        The model of a run is to be exported.
-    """
-
-    taken = Signal(str)
-    export_asked = Signal(str)
-
-    def __init__(self) -> None:
+    def __init__(self, prefer: Verb, export: Verb) -> None:
         super().__init__()
         named(self, "best_verdict", "Result")
-        self._best = self._simpler = ""
         self.title = label("", "title", wrap=True, name="best_title")
         names = "best_figures", "best_simpler"
         self.figures, self.simpler = (label("", wrap=True, name=name) for name in names)
-        self.prefer = push_button("best_prefer_button", "Prefer it", "", self._on_prefer)
-        self.export = primary(push_button("best_export_button", verb=self._on_export))
+        self.prefer = push_button("best_prefer_button", "Prefer it", "", prefer)
+        self.export = primary(push_button("best_export_button", verb=export))
         parts: list[Part] = [self.title, self.figures, across(self.export, STRETCH)]
         parts += [self.simpler, across(self.prefer, STRETCH), STRETCH]
         self.setLayout(down(*parts, around=(4, 0, 8, 0)))
-
-    def _on_prefer(self) -> None:
-        self.taken.emit(self._simpler)
-
-    def _on_export(self) -> None:
-        self.export_asked.emit(self._best)
 
     def show_standings(self, standings: Standings, chosen: str | None, kept: set[str]) -> None:
         """Show the result of a search.
@@ -318,7 +298,6 @@ class VerdictPanel(QWidget):
         self.setVisible(standings.ended != RUNNING and best is not None)
         if best is None:
             return
-        self._best, self._simpler = standings.best, standings.simpler
         self.title.setText(", ".join(filter(None, (title(best), settings(best)))))
         found = standings.verdict or Verdict("")
         figures = found.best.partition(": ")[2]
