@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QStackedWidget
 
+from aucstudio import notices
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.controls import Segments
 from aucstudio.gui.common.sentence import Statement
@@ -227,7 +228,8 @@ class CompareView(PageView):
         tests = sum(not other.refused for other in found.pairs)
         said = texts.pair_sentence(pair, shown.measure, texts.rows_words(record))
         forecast = texts.forecast_words(pair, record, tests)
-        headline = " ".join(filter(None, (said.headline, shown.left_out(place))))
+        apart = *notices.texts(pair.notices), shown.left_out(place)
+        headline = " ".join(filter(None, (said.headline, *apart)))
         rest = said.more, forecast, texts.tally_words(found.pairs)
         self.sentence.setText(Statement.of(headline, *rest))
 
