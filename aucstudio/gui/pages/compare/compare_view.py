@@ -167,7 +167,7 @@ class CompareView(PageView):
     def _show_groups(self) -> None:
         """Show the selected run by the levels of a column."""
         self._answer.drop()
-        self.show_content(True)
+        self.show_content(self.groups.found is not None)
         self.footnote_label.hide()
         self._enable_exports(False)
         self.groups.refresh()
@@ -179,6 +179,7 @@ class CompareView(PageView):
 
     def _on_groups(self, words: Any) -> None:
         if self.shows_groups:
+            self.show_content(self.groups.found is not None)
             self.sentence.setText(words)
 
     def _enable_exports(self, enabled: bool) -> None:
