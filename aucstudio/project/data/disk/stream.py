@@ -87,7 +87,7 @@ def _open(
     ]
     findings = about_cells(kept, source, unreadable)
     found = text_table(source, kept, columns, findings, unreadable)
-    return Stored(dataclasses.replace(found, chosen=()), reader, kept.rows)
+    return Stored(found, reader, kept.rows)
 
 
 def _kept(source: Source, folder: Path, report: ReadingProgress) -> tuple[KeptCells, Contents]:

@@ -95,8 +95,9 @@ def repeated(columns: Sequence[Column], rows: Rows) -> tuple[Rows, Prints]:
     for start in range(0, len(ordered), _AT_ONCE):
         for column in ordered[start : start + _AT_ONCE]:
             prints = _mixed(prints, _prints(column, rows))
-        _, place, count = np.unique(prints, return_inverse=True, return_counts=True)
-        again = count[place] > 1
+        ordered_prints = np.sort(prints)
+        twice = ordered_prints[1:][ordered_prints[1:] == ordered_prints[:-1]]
+        again = np.isin(prints, twice) if len(twice) else np.zeros(len(prints), dtype=bool)
         rows, prints = rows[again], prints[again]
         if not len(rows):
             break

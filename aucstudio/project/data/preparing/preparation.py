@@ -324,25 +324,21 @@ class CategoryFeatures:
 
 def number_features(p: Preparation) -> list[NumberFeature]:
     """Return the features that are numbers, in order."""
-    units = p.units
     marked = {p.first_of(column) for column in p.indicated}
+    fitted = np.stack([p.medians, p.means, p.scales, p.units, p.lows, p.highs], axis=1)
     return [
         NumberFeature(
-            name=name,
-            column=p.source(name),
-            median=float(p.medians[k]),
-            mean=float(p.means[k]),
-            scale=float(p.scales[k]),
-            unit=float(units[k]),
-            low=float(p.lows[k]),
-            high=float(p.highs[k]),
+            *(name, p.source(name)),
+            *(median, mean, scale, unit, low, high),
             absent=tuple(p.absent.get(p.source(name), ())),
             shares=p.shares.get(name),
             part=p.parts.get(name),
             curve=(p.knots[k], p.heights[k]) if len(p.knots) else None,
             is_marked=k in marked,
         )
-        for k, name in enumerate(p.numbers)
+        for k, (name, (median, mean, scale, unit, low, high)) in enumerate(
+            zip(p.numbers, fitted.tolist(), strict=True)
+        )
     ]
 
 

@@ -87,6 +87,8 @@ class ReadOptions:
         Number of bytes of an unpacked file that suffices; 0 for all.
     strict : bool
         Whether one unreadable row refuses the file.
+    most : int
+        Largest number of bytes of all texts of typed columns together.
     """
 
     part: str = ""
@@ -95,6 +97,7 @@ class ReadOptions:
     kinds: dict[str, str] = dataclasses.field(default_factory=dict)
     enough: int = 0
     strict: bool = False
+    most: int = 1 << 62
 
 
 @dataclasses.dataclass(frozen=True)

@@ -160,8 +160,7 @@ class Opening:
         if self._options.part and not written.part:
             title, part = self.form.title, self._options.part
             raise input_error("sheet_absent", file=self._shown, title=title, part=part)
-        known = _known(written)
-        self._check_given(known)
+        self._check_given(written.known)
         facts = vars(written) | {
             "remarks": (*self._remarks, *written.remarks),
             "part": written.part or self._part,
@@ -172,7 +171,7 @@ class Opening:
             path=path,
             shown=self._shown,
             format=self.form.key,
-            given={**self._given, **known},
+            given={**self._given, **written.known},
             chosen=chosen_parts(self._chosen, written.kind, self.form),
             sha256=sha256,
         )
@@ -237,16 +236,6 @@ def _options_of(given: Mapping[str, Any], schema: Schema | None, enough: int) ->
 
 
 PACKED = {"gzip", "bzip2", "xz", "zstd", "zip", "tar"}
-
-
-def _known(written: Written) -> dict[str, Any]:
-    """Return the known parts of the dialect, in their own types."""
-    parts = {field.name for field in dataclasses.fields(Dialect)}
-    return {
-        part: tuple(value) if isinstance(value, list) else value
-        for part, value in written.known.items()
-        if part in parts
-    }
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ import numpy as np
 
 from aucstudio.project.data.text.contents import (
     MAX_REJECTED,
+    Contents,
     LeftOut,
     NeedsTidyingError,
     Rejected,
@@ -35,7 +36,7 @@ from aucstudio.project.data.text.footer import (
     is_total,
     mark_footer,
 )
-from aucstudio.project.data.text.numerals import BLANKS, NumberFormat, is_missing_number
+from aucstudio.project.data.text.numerals import BLANKS, is_missing_number
 from aucstudio.project.data.text.scan import last_open_quote, lines_at
 
 AGAIN = "the names of the columns again"
@@ -270,10 +271,7 @@ def rejected_rows(source: Source, rejects: Sequence[tuple[int, int, str]]) -> Le
 
 
 def first_unreadable(
-    source: Source,
-    counts: Mapping[int, int],
-    forms: Mapping[int, NumberFormat | None],
-    spellings: Mapping[int, tuple[tuple[str, int], ...]] | None = None,
+    source: Source, counts: Mapping[int, int], contents: Contents
 ) -> dict[str, Unreadable]:
     """Return the first cell that is not a number in each of some columns; slow.
 
@@ -282,21 +280,19 @@ def first_unreadable(
     source : Source
     counts : mapping of column to int
         The number of such cells.
-    forms : mapping of column to NumberFormat
-    spellings : mapping of column to pairs of text and int, optional
-        How these cells are spelled, and how often.
+    contents : Contents
     """
     found: dict[int, tuple[str, int]] = {}
     words = source.dialect.number_words
     for row in walk_rows(source) if counts else ():
         for k in [k for k in counts if k not in found and not row.reason]:
-            form, cell = forms[k], row.cells[k].strip(BLANKS)
+            form, cell = contents.forms[k], row.cells[k].strip(BLANKS)
             if form and not is_missing_number(cell, words) and not np.isfinite(form.read(cell)):
                 found[k] = cell, row.line
         if len(found) == len(counts):
             break
     return {
-        source.names[k]: Unreadable(n, text, line, (spellings or {}).get(k, ()))
+        source.names[k]: Unreadable(n, text, line, contents.others.get(k, ()))
         for k, n in counts.items()
         for text, line in [found.get(k, ("", None))]
     }

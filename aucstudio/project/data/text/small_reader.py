@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.cells import Cells, is_cast, number_cells
-from aucstudio.project.data.text.column_types import CODE, holds_codes
 from aucstudio.project.data.text.contents import (
     Contents,
     FormatChecks,
@@ -20,13 +19,7 @@ from aucstudio.project.data.text.contents import (
     some_numbers,
 )
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.numerals import (
-    BLANKS,
-    NumberCells,
-    NumberFormat,
-    are_plain,
-    is_missing_number,
-)
+from aucstudio.project.data.text.numerals import BLANKS, NumberCells, NumberFormat, are_plain
 from aucstudio.project.data.text.rows import RowCounter, walk_rows
 from aucstudio.project.data.text.scan import Advance
 
@@ -95,12 +88,9 @@ class SmallReader(FormatChecks):
     def _known(self, k: int) -> tuple[int, float, list[float]]:
         return some_numbers(self._columns[k].cells().values)
 
-    def _code_in(self, k: int) -> str:
-        words = self.source.dialect.number_words
+    def _spellings(self, k: int) -> Iterable[str]:
         blocks = [self._held] if self._held else self._blocks()
-        cells = [row[k].strip(BLANKS) for block in blocks for row in block]
-        known = [cell for cell in cells if not is_missing_number(cell, words)]
-        return next(filter(CODE.fullmatch, known), known[0]) if holds_codes(known, words) else ""
+        return (row[k].strip(BLANKS) for block in blocks for row in block)
 
 
 def _take(rows: Iterator[list[str]], height: int) -> list[list[str]]:
