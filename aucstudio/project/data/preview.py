@@ -38,7 +38,6 @@ from aucstudio.project.data.table import (
     parts_of,
     progress_reporter,
     with_choices,
-    with_file_roles,
     with_guessed_roles,
 )
 from aucstudio.project.data.text.codepages import guess_encoding
@@ -339,7 +338,7 @@ def _with_choices(
     except InputError as error:
         if whole or error.setting not in ("label", "merge"):
             raise
-        _, roles = with_file_roles(plain.roles, None, choices.roles, columns)
+        roles = plain.roles | choices.roles
         others = {name: role for name, role in roles.items() if role != "label"}
         return bare.with_roles(label=False, roles=others), str(error)
 

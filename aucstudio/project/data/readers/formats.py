@@ -22,6 +22,7 @@ from typing import Any, Final, Literal
 
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.input_files import literal, quoted, require_file
+from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import input_error
 from aucstudio.project.typed import Sendable
 
@@ -37,23 +38,9 @@ FILE: Final = "file"
 Kind = Literal["text", "parquet", "matrix", "file"]
 
 # Dialect of the converted rows of a format without text dialect.
-ROWS: Mapping[str, Any] = {
-    "encoding": "utf-8",
-    "delimiter": ",",
-    "quote": '"',
-    "decimal": ".",
-    "short_header": "",
-    "escape": "",
-    "comment": "",
-    "edges": (),
-}
-NAMED_ROWS: Mapping[str, Any] = {
-    **ROWS,
-    "header": True,
-    "skip": 0,
-    "upper_rows": 0,
-    "lower_rows": 0,
-}
+_PARTS = ("encoding", "delimiter", "quote", "decimal", "short_header", "escape", "comment", "edges")
+ROWS: Mapping[str, Any] = {part: getattr(Dialect, part) for part in _PARTS}
+NAMED_ROWS = {**ROWS, "header": True, "skip": 0, "upper_rows": 0, "lower_rows": 0}
 
 # Bytes of a file that are examined.
 _HEAD_BYTES = 1 << 16

@@ -31,10 +31,8 @@ from aucstudio.project.errors import InputError, input_error
 # Most levels of packing.
 _MOST_WRAPPINGS = 3
 _WORDS = {
-    "delimiter": "delimiter",
     "quote": "quotation mark",
     "decimal": "decimal mark",
-    "encoding": "encoding",
     "header": "header row to choose",
     "skip": "lines to skip",
 }
@@ -226,11 +224,9 @@ def make_plain(
 
 def _options_of(given: Mapping[str, Any], schema: Schema | None, enough: int) -> ReadOptions:
     """Return how a file is to be read; see :class:`ReadOptions`."""
-    kinds: dict[str, str] = {}
-    usual = ""
-    if schema is not None:
-        kinds = {column.name: column.kind for column in schema.columns if column.kind}
-        usual = schema.dialect.sheet if schema.dialect is not None else ""
+    known = schema or Schema(())
+    kinds = {column.name: column.kind for column in known.columns if column.kind}
+    usual = "" if known.dialect is None else known.dialect.sheet
     sheet, encoding = str(given.get("sheet") or ""), str(given.get("encoding") or "")
     return ReadOptions(sheet, usual, encoding, kinds, enough, strict=bool(given.get("strict")))
 
