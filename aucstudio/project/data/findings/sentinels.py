@@ -7,14 +7,12 @@ import re
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array
 from aucstudio.project.data.columns import Column, spell_cell, spell_number
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table
-
-Array = NDArray[np.float64]
 
 # Codes of programs and questionnaires: repeated 9, 8 or 7; 96 to 98; codes of weather stations;
 # ends of integer ranges; fill values of netCDF.

@@ -14,8 +14,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.notices.words import listed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo, without
@@ -39,9 +39,6 @@ from aucstudio.project.data.sparse_columns import check_written_out, is_sparse, 
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.data.text.dates import WHOLE, DatePart, taken
 from aucstudio.project.errors import column_error, input_error
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
@@ -156,7 +153,7 @@ class Preparation(PreparationSettings):
         """Units of computation, powers of two: 1 unless a scale is near the limits of doubles."""
         return np.array([unit_of(scale) for scale in self.scales.tolist()])
 
-    def apply(self, table: Table, rows: Rows | None = None, *, for_fit: bool = False) -> Array:
+    def apply(self, table: Table, rows: Index | None = None, *, for_fit: bool = False) -> Array:
         """Return rows of a table as the matrix of the method, shape (rows, features).
 
         Rows of a sparse table become dense: a few for a plot, or ``for_fit`` as many as fit into
@@ -196,7 +193,7 @@ class Preparation(PreparationSettings):
             place += count
         return X
 
-    def cells_of(self, number: str, column: Column, rows: Rows | None = None) -> Array:
+    def cells_of(self, number: str, column: Column, rows: Index | None = None) -> Array:
         """Return the cells of a number in rows of its column, with NaN for missing ones."""
         cells = picked(column.values, rows).astype(np.float64)  # a contiguous copy
         cells = without(cells, self.absent.get(column.name, ()))
@@ -258,9 +255,6 @@ class Preparation(PreparationSettings):
 
 def _named(names: Sequence[str]) -> str:
     return f"column{'s'[: len(names) > 1]} {listed([repr(name) for name in names], 5)}"
-
-
-Index = NDArray[np.intp]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -381,7 +375,7 @@ def column_features(p: Preparation) -> dict[str, Index]:
 
 def learn_preparation(
     table: AnyTable,
-    rows: Rows,
+    rows: Index,
     choice: PreparationChoice = USUAL,
     *,
     keep_gaps: bool | None = False,
@@ -425,7 +419,7 @@ def learn_preparation(
 
 
 def _learn_categories(
-    table: AnyTable, rows: Rows, choice: PreparationChoice
+    table: AnyTable, rows: Index, choice: PreparationChoice
 ) -> dict[str, LevelCode]:
     columns = [column for column in table.features if column.role == "category"]
     counted = {column.name: collections.Counter[str]() for column in columns}

@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.finding import Finding, remark
-from aucstudio.project.data.text.dialect import DELIMITERS
+from aucstudio.project.data.text.dialect import DELIMITERS, Row
 from aucstudio.project.data.text.numerals import BLANKS
 
 Lines = Sequence[str]
-Row = list[str]
 Rewrite = Callable[[Iterable[str], Any], Iterator[str]]
 
 # First lines by which a container is recognised, and those that may be titles.

@@ -202,12 +202,15 @@ class RowCounter:
         self._listed: list[Rejected] = []
         self._places: list[int] = []
 
-    def count(self, row: TableRow) -> None:
-        """Count a row."""
-        self.total += 1
-        if row.repair:
-            self._repairs[row.repair].append(row.line)
-        if row.reason:
+    def kept(self, rows: Iterable[TableRow]) -> Iterator[Row]:
+        """Count rows, and yield the cells of those that are kept."""
+        for row in rows:
+            self.total += 1
+            if row.repair:
+                self._repairs[row.repair].append(row.line)
+            if not row.reason:
+                yield row.cells
+                continue
             self._places.append(self.total)
             if len(self._listed) < MAX_REJECTED:
                 self._listed.append(Rejected(row.line, row.reason, self.total))
@@ -229,10 +232,8 @@ def tidy(source: Source, folder: Path, progress: Callable[[float], None]) -> Sou
     counter = RowCounter()
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        for row in walk_rows(source):
-            counter.count(row)
-            if not row.reason:
-                writer.writerow(row.cells)
+        for cells in counter.kept(walk_rows(source)):
+            writer.writerow(cells)
             if counter.total % _PROGRESS_EVERY == 0:
                 progress(min(1.0, counter.total / max(source.lines, 1)))
     return dataclasses.replace(source, tidied=Tidied(path, counter.left_out()))

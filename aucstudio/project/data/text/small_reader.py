@@ -59,7 +59,7 @@ class SmallReader(FormatChecks):
         for k, form in forms.items():
             self._columns[k] = _Column(self.source.dialect, form)
             self.numbers[k] = self._columns[k].numbers
-        for block in [self._held] if self._held else self._blocks():
+        for block in self._blocks():
             if len(forms) == len(self._columns):
                 for k, cells in enumerate(zip(*block, strict=True)):
                     self._columns[k].add(cells)
@@ -69,7 +69,10 @@ class SmallReader(FormatChecks):
 
     def _blocks(self) -> Iterator[list[list[str]]]:
         """Yield the rows that are kept; count them the first time."""
-        rows = self._kept(None if self._counter.total else self._counter)
+        if self._held:
+            yield self._held
+            return
+        rows = self._kept()
         height = max(1, BLOCK_CELLS // len(self.source.names))
         block, more = _take(rows, height), _take(rows, height)
         self._held = block if not more else []
@@ -77,20 +80,17 @@ class SmallReader(FormatChecks):
             yield block
             block, more = more, _take(rows, height)
 
-    def _kept(self, counter: RowCounter | None) -> Iterator[list[str]]:
-        for row in walk_rows(self.source):
-            if counter is not None:
-                counter.count(row)
-                self._progress(min(1.0, counter.total / max(self.source.lines, 1)))
-            if not row.reason:
-                yield row.cells
+    def _kept(self) -> Iterator[list[str]]:
+        counter = RowCounter() if self._counter.total else self._counter
+        for cells in counter.kept(walk_rows(self.source)):
+            self._progress(min(1.0, counter.total / max(self.source.lines, 1)))
+            yield cells
 
     def _known(self, k: int) -> tuple[int, float, list[float]]:
         return some_numbers(self._columns[k].cells().values)
 
     def _spellings(self, k: int) -> Iterable[str]:
-        blocks = [self._held] if self._held else self._blocks()
-        return (row[k].strip(BLANKS) for block in blocks for row in block)
+        return (row[k].strip(BLANKS) for block in self._blocks() for row in block)
 
 
 def _take(rows: Iterator[list[str]], height: int) -> list[list[str]]:
