@@ -412,15 +412,17 @@ def _about_rows(contents: Contents) -> Iterator[Finding]:
         yield remark(code, (), rows, rows=rows, line=line)
     others = [row for row in left_out.listed if row.reason not in _REPORTED]
     for reason in _REPORTED:
-        lines = [str(row.line) for row in left_out.listed if row.reason == reason]
-        if lines:
-            code, shown = "import_lines" if len(lines) > 1 else "import_line", _first_of(lines)
-            one = remark(code, (), len(lines), lines=shown, why=reason)
+        same = [row for row in left_out.listed if row.reason == reason]
+        if same:
+            code = "import_lines" if len(same) > 1 else "import_line"
+            where = {"unit": same[0].unit, "lines": _first_of(str(row.line) for row in same)}
+            one = remark(code, (), len(same), **where, why=reason)
             yield dataclasses.replace(one, kind="header") if reason == AGAIN else one
     count = left_out.total - (len(left_out.listed) - len(others))
     if count and others:
-        line, reason = others[0].line, others[0].reason
-        yield remark("import_rejected", (), count, rows=count, line=line, why=reason)
+        first = others[0]
+        facts = {"rows": count, "unit": first.unit, "line": first.line, "why": first.reason}
+        yield remark("import_rejected", (), count, **facts)
 
 
 def _first_of(words: Iterable[str]) -> str:
