@@ -260,8 +260,10 @@ class CellStore:
         """Release the file."""
         self._connection.close()
 
-    def window(self, texts: Mapping[int, bool], start: int, stop: int) -> list[NDArray[Any]]:
-        """Fetch some rows of some columns.
+    def window(
+        self, texts: Mapping[int, bool], start: int, stop: int, where: str = "true"
+    ) -> list[NDArray[Any]]:
+        """Fetch some rows of some columns, in rising order.
 
         Parameters
         ----------
@@ -269,23 +271,14 @@ class CellStore:
             Whether the column holds texts.
         start, stop : int
             The first row, and the end.
+        where : str
+            A condition on the rows.
 
         Raises
         ------
         InputError
             If the file can no longer be read.
         """
-        return self._cells_where(texts, start, stop)
-
-    def rows(self, texts: Mapping[int, bool], rows: NDArray[np.intp]) -> list[NDArray[Any]]:
-        """Fetch some thousand rows, in rising order, of some columns; see :meth:`window`."""
-        listed = f"{self.place} IN ({', '.join(map(str, rows.tolist()))})"
-        return self._cells_where(texts, int(rows[0]), int(rows[-1]) + 1, listed)
-
-    def _cells_where(
-        self, texts: Mapping[int, bool], start: int, stop: int, where: str = "true"
-    ) -> list[NDArray[Any]]:
-        """Fetch columns in rows that meet a condition, in rising order."""
         within = f"{self.place} >= {start} AND {self.place} < {stop} AND {where}"
         columns, found = list(texts), list[NDArray[Any]]()
         # DuckDB holds a whole row group of each column that it reads.
@@ -304,6 +297,11 @@ class CellStore:
                     cells[np.ma.getmaskarray(arrays[f"c{k}"])] = None
                 found.append(cells[order])
         return found
+
+    def rows(self, texts: Mapping[int, bool], rows: NDArray[np.intp]) -> list[NDArray[Any]]:
+        """Fetch some thousand rows, in rising order, of some columns; see :meth:`window`."""
+        listed = f"{self.place} IN ({', '.join(map(str, rows.tolist()))})"
+        return self.window(texts, int(rows[0]), int(rows[-1]) + 1, listed)
 
     def counts(self, k: int, most: int) -> list[tuple[Any, int]]:
         """Count the rows of each known value of a column, in the order of the values.

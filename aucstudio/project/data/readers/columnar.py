@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.input_files import (
+    CLOSED,
     LONGEST_CELL,
     duckdb_on,
     for_duckdb,
@@ -76,9 +77,10 @@ def _length(cell: str, kind: Any) -> str:
 
 def write_parquet(path: Path, target: Path, options: ReadOptions, _report: Advance) -> Written:
     """Write nothing: the file is read directly."""
-    plain = for_duckdb(path, target.parent)
-    with duckdb_on(target.parent, plain) as connection:
-        refuse_long_texts(connection, plain, options.most)
+    import duckdb
+
+    with duckdb.connect(config=CLOSED) as connection:
+        refuse_long_texts(connection, for_duckdb(path, target.parent), options.most)
     return typed_rows(texts=None)
 
 

@@ -333,11 +333,7 @@ class FormatChecks(abc.ABC):
             is_short = length is not None and 0 <= self._known(k)[1] < 10.0 ** (
                 length - 1 if length else 300
             )
-            known = (
-                [cell for cell in self._spellings(k) if cell.lower() not in words]
-                if is_short
-                else []
-            )
+            known = [c for c in self._spellings(k) if c.lower() not in words] if is_short else []
             if known and holds_codes(known, words):
                 found[k] = next(filter(CODE.fullmatch, known), known[0])
         return found
