@@ -524,6 +524,6 @@ def test_preview_of_a_long_parquet_file_keeps_names_that_differ_in_case(tmp_path
         )
     head = HeadReader(path, tmp_path).read(ImportChoices())
     assert not head.whole
-    assert head.settings == {"missing"}
+    assert head.settings == {"missing", "limits"}
     assert [column.name for column in head.table.columns] == ["a", "A", "y"]
     assert [column.name for column in read_table(path).columns] == ["a", "A", "y"]
