@@ -106,6 +106,8 @@ class KeptCells(FileCells):
         database = str(folder / "cells.duckdb")
         place = "place" if self._is_view else "rowid"
         super().__init__(source, folder, report, place=place, database=database, memory=DUCK_BYTES)
+        if typed is not None:
+            typed.connection.close()  # it holds what it has read of the file
 
     def keep(self) -> Contents:
         """Read all columns into the table ``cells``.
