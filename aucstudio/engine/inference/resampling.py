@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array, Index, RowNumbers, portions
-from aucstudio.engine.compiled import kernel
 from aucstudio.engine.inference.areas import LEAST, Placements, few_words
 from aucstudio.engine.inference.drawn_curves import deciding, polyline_areas
 from aucstudio.engine.inference.results import (
@@ -90,17 +89,10 @@ def resamples(
 
 def _times(rng: np.random.Generator, draws: int, count: int) -> RowNumbers:
     """Draw so many of so many; return how many times each is drawn."""
-    times: RowNumbers = _counted(rng.integers(0, count, (draws, count), dtype=np.int32))
-    return times
-
-
-@kernel
-def _counted(drawn: RowNumbers) -> RowNumbers:
-    times = np.zeros(drawn.shape, np.int32)
-    for draw in range(len(drawn)):
-        for row in drawn[draw]:
-            times[draw, row] += 1
-    return times
+    drawn = rng.integers(0, count, (draws, count), dtype=np.int32)
+    places = drawn + count * np.arange(draws)[:, None]
+    times = np.bincount(places.ravel(), minlength=drawn.size).reshape(drawn.shape)
+    return times.astype(np.int32)
 
 
 def _strata(units: Units) -> list[Index]:
