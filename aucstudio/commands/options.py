@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from aucstudio import __version__
 from aucstudio.console import BAD_INPUT, note
+from aucstudio.engine.params import read_decimal
 from aucstudio.notices.words import suggestion
 from aucstudio.project.errors import InputError, input_error
 
@@ -30,6 +31,7 @@ _ACCEPTED = ("unknown", "unreadable", "range")
 _MARKS = {
     "delimiter": {"tab": "\t", "\\t": "\t", "blank": " ", "blanks": " "},
     "quote": {"none": ""},
+    "limits": {"missing": ""},
 }
 GLOBAL_OPTIONS = ("--debug", "--quiet")
 
@@ -90,7 +92,7 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
 def minutes(text: str) -> float:
     """Read a time limit."""
     try:
-        found = float(text)
+        found = read_decimal(text)
     except ValueError:
         found = float("nan")
     if not 0.0 < found < float("inf"):
@@ -192,7 +194,7 @@ def read_acceptance(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _factor(text: str) -> float:
-    factor = float(text)
+    factor = read_decimal(text)
     if not (math.isfinite(factor) and factor):
         raise ValueError
     return factor
@@ -270,7 +272,8 @@ def _names(text: str) -> tuple[str, ...]:
 def read_dialect(options: argparse.Namespace) -> dict[str, Any]:
     """Collect the options about the format of the text file."""
     given: dict[str, Any] = {}
-    for part in ("delimiter", "encoding", "decimal", "quote", "skip", "sheet", "strict"):
+    parts = ("delimiter", "encoding", "decimal", "quote", "skip", "sheet", "limits", "strict")
+    for part in parts:
         value = getattr(options, part)
         if value is not None and value is not False:
             given[part] = _MARKS.get(part, {}).get(value, value)

@@ -230,7 +230,7 @@ def test_scores_of_runs_are_shown_and_filter_rows(view, session, table, qtbot):
     called = split.test_scores > threshold
     assert part(FALSE_ALARM)[0] == sorted(split.test_rows[called & ~split.test_positive])
     assert part(MISSED)[0] == sorted(split.test_rows[~called & split.test_positive])
-    session.point_at(threshold=threshold + 0.4)  # the rows follow the threshold
+    session.set_threshold(threshold=threshold + 0.4)  # the rows follow the threshold
     shown(view, qtbot)
     missed = ~(split.test_scores > threshold + 0.4) & split.test_positive
     assert sorted(rows(view)) == sorted(split.test_rows[missed])

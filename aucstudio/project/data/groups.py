@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,6 +56,10 @@ class Groups:
         """Describe which rows are kept together."""
         return f"grouped by {self.words} ({self.count:,} group{'s' * (self.count != 1)})"
 
+    def digests(self) -> tuple[NDArray[np.uint64], ...]:
+        """Return the sorted digests of the values of each column."""
+        return tuple(map(digests, self.values))
+
     def part(self, rows: Rows) -> Groups:
         """Return the groups of some of the labelled rows, renumbered."""
         _, codes = np.unique(self.codes[rows], return_inverse=True)
@@ -70,6 +75,12 @@ class Groups:
     def fewest(self, positive: Mask) -> int:
         """Return the smaller number of groups that contain a class."""
         return int(np.count_nonzero(self.class_counts(positive), axis=0).min())
+
+
+def digests(values: Iterable[str]) -> NDArray[np.uint64]:
+    """Return sorted digests of distinct values, by which they are recognised but not read."""
+    found = [hashlib.blake2b(value.encode(), digest_size=8).digest() for value in values]
+    return np.unique(np.frombuffer(b"".join(found), "<u8"))
 
 
 def find_groups(table: AnyTable, names: Sequence[str]) -> Groups:
