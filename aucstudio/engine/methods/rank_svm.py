@@ -92,7 +92,6 @@ class PairNewton(WeighsRows):
             float(self.C),
             tol=self.tol,
             monitor=monitor,
-            scorer=bench.space.scorer,
             start=bench.weights,
             weights=weights,
         )

@@ -28,7 +28,6 @@ from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.features.spaces import NumberedSpace, Pause, Space
 from aucstudio.engine.losses.hinges import SquaredHinge, SquaredHingePoint
 from aucstudio.engine.monitor import Monitor, Reporter, Stopped
-from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.solvers import Direction
 
 Precondition: TypeAlias = Callable[[Array], Array]
@@ -102,7 +101,6 @@ def minimise(
     *,
     tol: float,
     monitor: Monitor,
-    scorer: Callable[[Array], Scorer] = LinearScorer,
     start: Array | None = None,
     max_iter: int = 200,
     weights: Array | None = None,
@@ -120,8 +118,6 @@ def minimise(
         The gap to reach, as a share of P and of P(0) - P, whichever is less.
     monitor : Monitor
         Receives every iteration, and reports within one that takes long.
-    scorer : callable
-        Makes a scorer of some weights for the monitor.
     start : ndarray, optional
         Weights to begin on.
     max_iter : int
@@ -137,8 +133,8 @@ def minimise(
     state = _State(space, SquaredHinge(positive, weights), C, tol, start)
 
     def report() -> bool:
-        w = state.w
-        return monitor.step(state.n_iter, state.objective, gap=state.gap, scorer=lambda: scorer(w))
+        live = functools.partial(space.scorer, state.w)
+        return monitor.step(state.n_iter, state.objective, gap=state.gap, scorer=live)
 
     look = Reporter(monitor, report)
 
