@@ -349,8 +349,10 @@ def _about_text(name: str, cells: list[str], stray: str, dialect: Dialect) -> It
     known = [cell for cell in cells if not is_missing_number(cell, dialect.number_words)]
     if not stray:
         # The first cell that is not a number, if most are.
-        others = [cell for cell in known if not any(form.matches(cell) for form in formats("."))]
-        stray = others[0] if 0 < len(others) <= (1 - _NEARLY) * len(known) else ""
+        most = int((1 - _NEARLY) * len(known))
+        others = (cell for cell in known if not any(form.matches(cell) for form in formats(".")))
+        first = [*itertools.islice(others, most + 1)]
+        stray = first[0] if 0 < len(first) <= most else ""
     if CODE.fullmatch(stray):
         yield _about_column("import_codes", name)
     elif why := phrase("import_stray", cell=stray) if stray else _why_text(known, dialect.decimal):
