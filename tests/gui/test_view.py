@@ -171,6 +171,7 @@ def test_elided_headline_is_in_its_tooltip_and_continued_in_more(qtbot, sentence
 def test_opened_rest_is_scrolled_into_view(qtbot):
     made, column, area = Sentence("low_sentence"), QVBoxLayout(), QScrollArea()
     holder = QWidget()
+    column.setContentsMargins(0, 0, 0, 0)
     column.addSpacing(600)
     column.addWidget(made)
     holder.setLayout(column)
