@@ -177,7 +177,7 @@ class ScoringReport:
         return [notice("test_file", file=file, what=each) for each in found]
 
     def _unusable(self) -> list[Notice]:
-        """Return a notice for each column with cells that the model cannot use."""
+        """Return a notice for each column with cells of a kind or size that training lacked."""
         found = [
             notice("unknown_levels", column=name, rows=new.count, levels=some_names(new.values))
             for name, new in self.unseen.items()
