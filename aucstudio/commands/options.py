@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from aucstudio import __version__
 from aucstudio.console import BAD_INPUT, note
-from aucstudio.engine.params import read_decimal
 from aucstudio.notices.words import suggestion
 from aucstudio.project.errors import InputError, input_error
 
@@ -91,6 +90,8 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
 
 def minutes(text: str) -> float:
     """Read a time limit."""
+    from aucstudio.engine.params import read_decimal
+
     try:
         found = read_decimal(text)
     except ValueError:
@@ -194,6 +195,8 @@ def read_acceptance(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _factor(text: str) -> float:
+    from aucstudio.engine.params import read_decimal
+
     factor = read_decimal(text)
     if not (math.isfinite(factor) and factor):
         raise ValueError

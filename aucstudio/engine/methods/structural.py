@@ -47,7 +47,8 @@ from aucstudio.engine.losses.partial_auc import (
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers import Direction, cutting_plane
-from aucstudio.engine.solvers.cutting_plane import Cuts, Meant
+from aucstudio.engine.solvers.cuts import Cuts
+from aucstudio.engine.solvers.cutting_plane import Meant
 from aucstudio.notices import Notice, notice
 
 _ALL_TIED = 1e-8
