@@ -244,7 +244,7 @@ class WorstRows(QWidget):
         rows = self.worst.rows.tolist()
         names = [f"{row + 1:,}" if named is None else cell_words(named, row) for row in rows]
         classes = [split.model.negative, split.model.positive]
-        of_rows = [classes[positive] for positive in self.worst.positive]
+        of_rows = [classes[int(positive)] for positive in self.worst.positive]
         pairs = [f"{count:,}" for count in self.worst.pairs]
         figures = zip(names, map(number, self.worst.scores), of_rows, pairs, strict=True)
         heads = (_HEADS[0] if named is None else named.name, *_HEADS[1:])
