@@ -303,7 +303,7 @@ def finds_alone(table: Table) -> Iterator[Finding]:
     low = (tpr + spread / 2 - error) / (1 + spread)
     is_leak = _area(first, sample.rows, sample.area(first)) >= _TELLING
     if not is_leak and low >= max(_LEAST_FOUND, _TIMES * others):
-        rates = {"tpr": 100 * tpr, "fpr": false / n, "positive": table.positive}
+        rates: dict[str, Any] = {"tpr": 100 * tpr, "fpr": false / n, "positive": table.positive}
         yield found("finds_alone", first.name, rows=table.rows, **rates)
 
 
