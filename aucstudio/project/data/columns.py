@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Container, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,7 +113,11 @@ class ColumnInfo:
     parts : tuple of str
         Parts of a date column that are used in its place, see
         :mod:`~aucstudio.project.data.text.dates`; empty to use dates as numbers. Likewise.
+    sparse : bool
+        Whether only the cells that are not zero are stored.
     """
+
+    sparse: ClassVar[bool] = False
 
     name: str
     role: str
@@ -151,6 +155,11 @@ class ColumnInfo:
 Info = TypeVar("Info", bound=ColumnInfo)
 
 
+def is_sparse(columns: Sequence[ColumnInfo]) -> bool:
+    """Return whether some columns are sparse."""
+    return any(column.sparse for column in columns)
+
+
 def fields_of(thing: Any, kind: type[Any]) -> dict[str, Any]:
     """Return the values of the fields that an object has as a dataclass of a kind."""
     return {field.name: getattr(thing, field.name) for field in dataclasses.fields(kind)}
@@ -180,6 +189,10 @@ class Column(ColumnInfo):
     def part(self, rows: slice) -> Column:
         """Return the column in some rows."""
         return self.holding(self.values[rows])
+
+    def beyond(self, low: float, high: float) -> NDArray[np.intp]:
+        """Return the rows whose number is beyond limits, in order."""
+        return np.flatnonzero((self.values < low) | (self.values > high))
 
     def holding(self, values: NDArray[Any]) -> Column:
         """Return the column with other cells."""

@@ -17,13 +17,13 @@ from aucstudio.engine.cost import NUMBER, Cost, largest_memory
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.notices import text
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.columns import is_sparse
 from aucstudio.project.data.preparing.preparation_choice import (
     FREQUENCY,
     USUAL,
     PreparationChoice,
 )
 from aucstudio.project.data.preparing.scales import MAX_LEVELS
-from aucstudio.project.data.sparse_columns import COPIES, SparseColumn, is_sparse
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.text.dates import count_taken
 from aucstudio.project.data.validation import LEAVE_PAIR_OUT, Validation
@@ -208,19 +208,24 @@ def cost_of_fit(
     if sparse:
         share = rows / max(table.rows, 1)
         return fit.estimate_sparse(*size, share * _stored(table))
+    from aucstudio.project.data.sparse_columns import COPIES
+
     cost = fit.estimate(*size)
     return dataclasses.replace(cost, bytes=cost.bytes + COPIES * NUMBER * rows * size[2])
 
 
 def table_bytes(table: Table) -> float:
     """Return the memory of the cells of a table in bytes."""
-    dense = sum(not isinstance(column, SparseColumn) for column in table.columns)
+    dense = sum(not column.sparse for column in table.columns)
     return NUMBER * table.rows * dense + _BYTES_STORED * _stored(table)
 
 
 def _stored(table: Table) -> int:
-    blocks = {id(c.block): c.block for c in table.columns if isinstance(c, SparseColumn)}
-    return sum(block.stored for block in blocks.values())
+    if not is_sparse(table.columns):
+        return 0
+    from aucstudio.project.data.sparse_columns import stored_cells
+
+    return stored_cells(table.columns)
 
 
 def _needs_dense(experiment: Experiment, table: Table, cost: Cost, memory: float) -> InputError:

@@ -10,7 +10,6 @@ from aucstudio.engine import DECLARED
 from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
 from aucstudio.notices.words import suggestion
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.groups import find_groups
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.validation import (
@@ -320,4 +319,4 @@ def check_groups(
 def _values(name: str, table: AnyTable) -> frozenset[str]:
     if name not in [column.name for column in table.columns]:
         return frozenset()
-    return find_groups(table, (name,)).values[0]
+    return table.groups_by((name,)).values[0]

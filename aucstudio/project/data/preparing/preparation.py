@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from aucstudio.notices.words import listed
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.columns import ColumnInfo, without
+from aucstudio.project.data.columns import ColumnInfo, is_sparse, without
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.preparing.scales import (
     KNOTS,
@@ -35,7 +35,6 @@ from aucstudio.project.data.preparing.scales import (
     to_ranks,
     unit_of,
 )
-from aucstudio.project.data.sparse_columns import check_written_out, is_sparse, written_out
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.data.text.dates import WHOLE, DatePart, taken
 from aucstudio.project.errors import column_error, input_error
@@ -171,6 +170,8 @@ class Preparation(PreparationSettings):
         by_name = self.matched(table)
         count = table.rows if rows is None else len(rows)
         if is_sparse(table.columns):
+            from aucstudio.project.data.sparse_columns import check_written_out, written_out
+
             check_written_out(table.path, count, len(self.feature_names), for_fit=for_fit)
             by_name, rows = written_out(by_name, self.columns, rows), None
         X = np.empty((count, len(self.feature_names)))

@@ -7,6 +7,7 @@ import dataclasses
 import functools
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,10 @@ from aucstudio.project.data.text.column_types import (
 )
 from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.numerals import NumberCells, NumberFormat, spelled
-from aucstudio.project.data.typed_columns import TypedColumns
 from aucstudio.project.errors import input_error
+
+if TYPE_CHECKING:
+    from aucstudio.project.data.typed_columns import TypedColumns
 
 Numbers = NDArray[np.int64]
 # The format of each column; None for text.
