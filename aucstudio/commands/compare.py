@@ -29,13 +29,13 @@ def run(options: argparse.Namespace) -> int:
     from aucstudio.project.results.report import comparison_tables, subgroup_blocks
 
     if options.cluster is not None:
-        from aucstudio.project.work.cluster import connect
+        from aucstudio.project.work.cluster import cluster_context
 
     listed, band = named_runs(options.project, complain)
     named = readable_runs(with_distinct_names(listed), band, complain)
     _write_pages(named, band, options)
     by_group = [] if options.by is None else _subgroups(named, band, options)
-    with nullcontext() if options.cluster is None else connect(options.cluster) as workers:
+    with nullcontext() if options.cluster is None else cluster_context(options.cluster) as workers:
         if options.json:
             document = comparison_document(named, band, workers)
             groups = [{"name": name, **of.as_json()} for name, of in by_group]

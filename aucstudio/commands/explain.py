@@ -99,11 +99,11 @@ def _print(detail: RowDetail, others: Table, compared: str, options: argparse.Na
         as_table,
         headline,
     )
-    from aucstudio.project.store.scores_file import scores_file, write_rows
+    from aucstudio.project.store.scores_file import scores_file, write_csv
 
     if options.output:
         with scores_file(options.output) as file:
-            write_rows(file, [CSV_HEAD, *as_lines(detail)])
+            write_csv(file, [CSV_HEAD, *as_lines(detail)])
     if options.json:
         document = {"model": options.model, "file": options.data, "compared_with": compared}
         say_json({**document, **detail.as_json(), "row": options.row, "output": options.output})

@@ -295,7 +295,7 @@ def test_invalid_row_numbers_are_refused(model_file, table_file, capsys, given, 
     ],
 )
 def test_date_numbers_are_formatted_as_dates(value, layout, said):
-    assert dates.spell(value, layout) == said
+    assert dates.date_text(value, layout) == said
     if not said.startswith("-"):
         assert dates.read(said, "h:m" if layout == "h:m" else "y-m-d") == pytest.approx(value)
 

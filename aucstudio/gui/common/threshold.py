@@ -43,8 +43,8 @@ from aucstudio.project.results.thresholds import (
     point_measures,
     read_rate,
     read_share,
-    remarks,
     share_words,
+    threshold_remarks,
 )
 
 CARD_WIDTH = 272
@@ -360,7 +360,7 @@ class ThresholdChooser(QWidget):
         self.card.show_figures(chosen.figures, stakes)
         problem = chosen.choice.problem
         show_note(self.problem, f"{problem} {_OWN_SHOWN}" if problem else "", "error")
-        more = [] if problem else remarks(target, stakes, chosen.figures)
+        more = [] if problem else threshold_remarks(target, stakes, chosen.figures)
         show_note(self.remarks, " ".join(filter(None, [chosen.where, *map(str, more)])))
         self._show_everywhere(target)
 

@@ -338,7 +338,7 @@ def _number(text: str) -> float:
         return float("nan")  # equals no number
 
 
-def spelled(column: Column) -> NDArray[np.object_]:
+def cell_texts(column: Column) -> NDArray[np.object_]:
     """Return the cells of a column as texts; missing ones are empty."""
     if column.kind == "text":
         return np.where(column.known(), column.values, "")
@@ -348,7 +348,7 @@ def spelled(column: Column) -> NDArray[np.object_]:
 
 def spell_cell(column: ColumnInfo, value: float) -> str:
     """Format a number of a column: as a date in date columns."""
-    return dates.spell(float(value), column.layout) if column.layout else spell_number(value)
+    return dates.date_text(float(value), column.layout) if column.layout else spell_number(value)
 
 
 def read_spelled(column: ColumnInfo, text: str) -> float:

@@ -43,7 +43,7 @@ from aucstudio.project.results.summary import (
 from aucstudio.project.runs.experiment import Band, DataReference, Experiment
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.typed import plain
-from aucstudio.project.work.cluster import Cluster, answers
+from aucstudio.project.work.cluster import Cluster, call_all
 
 Named = tuple[str, RunRecord]
 
@@ -426,7 +426,7 @@ def pair_tests(
         (_test, scored[id(a)], scored[id(b)]) if alike else (_test, *_Scored.of_common(a, b, band))
         for (a, b), alike in zip(pairs, whole, strict=True)
     ]
-    return answers(workers, calls, progress)
+    return call_all(workers, calls, progress)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -238,14 +238,14 @@ class Outline(msgspec.Struct, frozen=True):
     is_there: bool = True
 
 
-def kind_of(path: Path) -> str:
+def kind_title(path: Path) -> str:
     """Return by its name what a file is."""
     return _KINDS.get(path.suffix.lower(), "Table")
 
 
-def outline(path: Path) -> Outline:
+def describe_file(path: Path) -> Outline:
     """Describe a file; one that was read before and has not changed, from memory."""
-    kind = kind_of(path)
+    kind = kind_title(path)
     try:
         found = path.stat()
     except OSError:

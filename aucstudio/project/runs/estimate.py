@@ -55,7 +55,7 @@ def check_size(experiment: Experiment, table: Table) -> None:
     InvalidSetting, InputError
         With the memory it would take and what to use instead.
     """
-    (cost, candidate), whole = largest_fit(experiment, table), machine_memory()
+    (cost, candidate), whole = largest_fit(experiment, table), memory_limit()
     if cost.bytes > largest_memory(whole):
         if is_sparse(table.columns) and not stays_sparse(experiment, table):
             raise _needs_dense(experiment, table, cost, whole)
@@ -82,7 +82,7 @@ def check_size_at_once(experiments: Sequence[Experiment], table: Table, processe
     fits = [largest_fit(one, one.data.seen(table))[0].bytes for one in experiments]
     together = sorted(fits, reverse=True)[:processes]
     taken = sum(together) + len(together) * table_bytes(table)
-    whole = machine_memory()
+    whole = memory_limit()
     if taken > largest_memory(whole):
         raise input_error("runs_too_large_at_once", count=len(together), taken=taken, whole=whole)
 
@@ -151,7 +151,7 @@ def _most_columns(levels: int, preparation: PreparationChoice) -> int:
     return min(levels, MAX_LEVELS)
 
 
-def machine_memory() -> float:
+def memory_limit() -> float:
     """Return the bytes of memory of the machine, or those that a container may use.
 
     This is the total, not the free memory: much of the used memory is a cache that can be dropped.
@@ -293,7 +293,7 @@ def table_reader(
         If the method needs all rows in memory and the table stays on disk.
     """
     given: dict[str, Any] = {} if block_size is None else {"block_bytes": read_size(block_size)}
-    needed, memory, remark = 0.0, machine_memory(), ""
+    needed, memory, remark = 0.0, memory_limit(), ""
     if not stream and block_size is None:
         needed = _TIMES_IN_MEMORY * _cell_bytes(Path(path))
         if needed <= _MOST_OF_MEMORY * memory:

@@ -315,7 +315,7 @@ def fit(
         else:
             codes = None if groups is None else groups.codes
             weights = None if train.weights is None else relative(train.weights)
-            together = {"groups": codes, "spread": side_by_side, "kept": kept}
+            together = {"groups": codes, "spread": in_threads, "kept": kept}
             more: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
             method.fit(X, train.positive, callback=callback, **together, **more)
 
@@ -339,7 +339,7 @@ def score(scorer: Scorer, rows: Prepared, pulse: Pulse) -> Array:
     return scores
 
 
-def side_by_side(
+def in_threads(
     work: Callable[[Any, Check], Any], tasks: Sequence[Any], check: Callable[[], bool]
 ) -> Iterator[Any]:
     """Do tasks in threads; see :data:`aucstudio.engine.monitor.Spread`.

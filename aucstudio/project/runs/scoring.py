@@ -15,7 +15,7 @@ from aucstudio.engine.inference import delong_interval
 from aucstudio.engine.roc import auc
 from aucstudio.notices import text
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.columns import spelled
+from aucstudio.project.data.columns import cell_texts
 from aucstudio.project.data.groups import find_groups
 from aucstudio.project.data.labels import check_classes
 from aucstudio.project.data.preparing.acceptance import (
@@ -222,7 +222,7 @@ def score_table(
     kept = np.empty(complete.rows) if labels is not None else None
     for start, window, scores in score_blocks(model, complete, identifier):
         stop = start + len(scores)
-        cells = None if identifier is None else spelled(window.column(identifier))
+        cells = None if identifier is None else cell_texts(window.column(identifier))
         take(complete.file_rows[start:stop], cells, scores)
         if kept is not None:
             kept[start:stop] = scores

@@ -128,7 +128,7 @@ def csv_sink(file: Writable, identifier: str | None) -> Sink:
         # The identifier may have the name of another column.
         header = [] if begun else [[identifier if name == "id" else name for name in columns]]
         begun = True
-        write_rows(file, itertools.chain(header, rows))
+        write_csv(file, itertools.chain(header, rows))
 
     return sink
 
@@ -208,7 +208,7 @@ class Writable(Protocol):
         """Write it."""
 
 
-def write_rows(target: Writable, rows: Iterable[Iterable[object]], delimiter: str = ",") -> None:
+def write_csv(target: Writable, rows: Iterable[Iterable[object]], delimiter: str = ",") -> None:
     """Write rows of numbers and text as CSV.
 
     Numbers read back to what they are; None and NaN are empty. Text that a spreadsheet would run

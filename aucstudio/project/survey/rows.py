@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.project.data.columns import Column, free_name, spell_cell
 from aucstudio.project.data.table import Table
-from aucstudio.project.store.scores_file import scores_file, write_rows
+from aucstudio.project.store.scores_file import scores_file, write_csv
 from aucstudio.project.survey.conditions import MISSING, Condition
 
 if TYPE_CHECKING:
@@ -196,13 +196,13 @@ ROW = "row"
 _EXPORTED_AT_ONCE = 2_000
 
 
-def as_text(columns: Sequence[Column], rows: Index, report: Callable[[float], object]) -> str:
+def tab_separated(columns: Sequence[Column], rows: Index, report: Callable[[float], object]) -> str:
     """Write cells with column names, separated by tabs; a single cell alone."""
     sheet = io.StringIO()
     if len(columns) > 1 or len(rows) > 1:
-        write_rows(sheet, [[column.name for column in columns]], "\t")
+        write_csv(sheet, [[column.name for column in columns]], "\t")
     for part in _written_parts(columns, rows, report):
-        write_rows(sheet, part, "\t")
+        write_csv(sheet, part, "\t")
     text = sheet.getvalue()
     return text if len(columns) > 1 or len(rows) > 1 else text.rstrip("\n")
 
@@ -233,11 +233,11 @@ def save_rows(
     """
     name = free_name(ROW, {column.name for column in columns})
     with scores_file(path) as sheet:
-        write_rows(sheet, [[name, *(column.name for column in columns)]])
+        write_csv(sheet, [[name, *(column.name for column in columns)]])
         start = 0
         for part in _written_parts(columns, rows, report):
             lines = [[int(numbers[rows[start + k]]), *line] for k, line in enumerate(part)]
-            write_rows(sheet, lines)
+            write_csv(sheet, lines)
             start += len(lines)
 
 

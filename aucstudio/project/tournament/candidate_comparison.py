@@ -25,7 +25,7 @@ from aucstudio.engine.ensembles.selection import BAGS, STEPS, Criterion, choose_
 from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.roc import SAMPLING
 from aucstudio.notices.words import counted
-from aucstudio.project.runs.rows import processors, side_by_side
+from aucstudio.project.runs.rows import in_threads, processors
 from aucstudio.project.tournament.standings import (
     FAILED,
     READY,
@@ -166,7 +166,7 @@ class CandidateComparison:
         fastest = min(self._expected, key=lambda member: self._expected[member], default=None)
         order = sorted(self._expected, key=lambda member: member != fastest)
         tasks = [(member, k) for member in order for k in range(self.n_folds)]
-        for task, found in side_by_side(self._fit, tasks, self.budget.stopped):
+        for task, found in in_threads(self._fit, tasks, self.budget.stopped):
             if found is None or task[0] in self.fits.failed:
                 continue
             outcome, self.seconds[task] = found

@@ -144,7 +144,7 @@ def completed(
             future.cancel()
 
 
-def answers(
+def call_all(
     cluster: Cluster | None,
     calls: Sequence[Call],
     progress: Callable[[float], object] | None = None,
@@ -189,7 +189,7 @@ def answers(
 
 
 @contextlib.contextmanager
-def connect(address: str) -> Iterator[Cluster]:
+def cluster_context(address: str) -> Iterator[Cluster]:
     """Open a cluster within a ``with`` statement; see :func:`open_cluster`."""
     cluster = open_cluster(address)
     try:

@@ -32,8 +32,8 @@ from aucstudio.project.data.preparing.scales import (
     level_counts,
     level_values,
     picked,
+    scaling_unit,
     to_ranks,
-    unit_of,
 )
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.data.text.dates import WHOLE, DatePart, taken
@@ -153,7 +153,7 @@ class Preparation(PreparationSettings):
     @property
     def units(self) -> Array:
         """Units of computation, powers of two: 1 unless a scale is near the limits of doubles."""
-        return np.array([unit_of(scale) for scale in self.scales.tolist()])
+        return np.array([scaling_unit(scale) for scale in self.scales.tolist()])
 
     def apply(self, table: Table, rows: Rows | None = None, *, for_fit: bool = False) -> Array:
         """Return rows of a table as the matrix of the method, shape (rows, features).
@@ -207,7 +207,7 @@ class Preparation(PreparationSettings):
         """Scale cells of a number column; may overwrite them."""
         if len(self.knots):
             return to_ranks(cells, self.knots[k], self.heights[k])
-        unit = unit_of(float(self.scales[k]))
+        unit = scaling_unit(float(self.scales[k]))
         if unit != 1:
             cells /= unit
         cells -= self.means[k] / unit

@@ -41,12 +41,12 @@ from aucstudio.project.store.project.database import (
     FAILURES,
     DamagedError,
     ProjectSource,
-    check_format,
+    as_stored,
+    check_tables,
     connect,
     empty_project,
     explained_errors,
     has_stale_journal,
-    plain,
 )
 from aucstudio.project.store.project.unfinished_runs import (
     Owner,
@@ -205,7 +205,7 @@ class ProjectFile:
                 raise StalePlanError(sentence, file=str(self.path))
             version += 1
             insert_plan(database, version, document)
-        self._version, self.known_plan = version, plain(document)
+        self._version, self.known_plan = version, as_stored(document)
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -215,7 +215,7 @@ class ProjectFile:
             contextlib.closing(connect(self.path, write=True)) as database,
         ):
             database.execute("BEGIN IMMEDIATE")
-            check_format(database, self.path)
+            check_tables(database, self.path)
             if database.execute("PRAGMA auto_vacuum").fetchone()[0]:
                 # Never of our making: to write by a damaged header would spread the damage.
                 raise DamagedError(text("project_damaged", file=self.path), file=str(self.path))
@@ -284,7 +284,7 @@ def write_project(
         cause = error.__cause__ or error
         reason = getattr(cause, "strerror", None) or str(cause)
         raise input_error("project_not_saved", file=target, reason=reason) from error
-    project.path, project._version, project.known_plan = target, 1, plain(plan)
+    project.path, project._version, project.known_plan = target, 1, as_stored(plan)
     return project
 
 
@@ -297,7 +297,7 @@ def free_id(taken: Container[str], wanted: str) -> str:
     return candidate
 
 
-def merged(base: Any, ours: Any, theirs: Any) -> Any:
+def merged_plans(base: Any, ours: Any, theirs: Any) -> Any:
     """Join two plans that both came from ``base``; where both changed the same thing, ours stays.
 
     Plain data: what one side changed, added or took away is as that side has it.
@@ -310,7 +310,7 @@ def merged(base: Any, ours: Any, theirs: Any) -> Any:
     joined = {}
     for key in {**theirs, **ours}:
         sides = (known.get(key, _ABSENT), ours.get(key, _ABSENT), theirs.get(key, _ABSENT))
-        value = merged(*sides)
+        value = merged_plans(*sides)
         if value is not _ABSENT:
             joined[key] = value
     return joined
