@@ -25,7 +25,10 @@ DONE, RUN_FAILED, BAD_INPUT = 0, 1, 2
 # Settings of how a file is read: errors about them do not name the option, as the window shows
 # the same text.
 _READING = frozenset(
-    ("delimiter", "encoding", "decimal", "quote", "skip", "sheet", "missing", "strict", "written")
+    (
+        *("delimiter", "encoding", "decimal", "quote", "skip", "sheet", "missing", "limits"),
+        *("strict", "written"),
+    )
 )
 
 Progress = Callable[[float | None, str], None]

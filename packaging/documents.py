@@ -334,6 +334,7 @@ class Scoring(TypedDict):
     allowed: dict[str, list[str]]
     row: NotRequired[list[int]]
     id: NotRequired[list[str]]
+    ids: NotRequired[dict[str, list[str]]]
     scores: NotRequired[list[float]]
     predicted: NotRequired[list[str]]
     probabilities: NotRequired[list[float]]

@@ -30,6 +30,7 @@ _ACCEPTED = ("unknown", "unreadable", "range")
 _MARKS = {
     "delimiter": {"tab": "\t", "\\t": "\t", "blank": " ", "blanks": " "},
     "quote": {"none": ""},
+    "limits": {"missing": ""},
 }
 GLOBAL_OPTIONS = ("--debug", "--quiet")
 
@@ -270,7 +271,8 @@ def _names(text: str) -> tuple[str, ...]:
 def read_dialect(options: argparse.Namespace) -> dict[str, Any]:
     """Collect the options about the format of the text file."""
     given: dict[str, Any] = {}
-    for part in ("delimiter", "encoding", "decimal", "quote", "skip", "sheet", "strict"):
+    parts = ("delimiter", "encoding", "decimal", "quote", "skip", "sheet", "limits", "strict")
+    for part in parts:
         value = getattr(options, part)
         if value is not None and value is not False:
             given[part] = _MARKS.get(part, {}).get(value, value)

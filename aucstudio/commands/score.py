@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from aucstudio.commands.options import (
@@ -31,9 +32,9 @@ def run(options: argparse.Namespace) -> int:
 
     refuse_own_input(options.output, options.model, options.data)
     model = load_model(options.model)
-    options.id = options.id or model.schema.identifier
+    options.id = options.id or model.schema.identifiers
     how = {
-        "identifier": options.id,
+        "identifiers": options.id,
         "label": options.label,
         **read_acceptance(options),
         "dialect": read_dialect(options),
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _scored(
     options: argparse.Namespace, model: Model, how: dict[str, Any]
-) -> tuple[ScoringReport, dict[str, list[Any]]]:
+) -> tuple[ScoringReport, dict[str, Any]]:
     """Score into the file, the standard output, or into lists for the JSON document."""
     from aucstudio.project.data.table import read_table
     from aucstudio.project.store.scores_file import Block, score_into, scores_sink
@@ -73,11 +74,17 @@ def _scored(
             return score_into([sink], model, options.data, **how), {}
     why = "the scores of an out-of-memory table do not go into JSON: give -o FILE"
     refuse(how["read"] is not read_table, why, "output")
-    collected: dict[str, list[Any]] = {"row": [], "scores": [], "predicted": []}
+    collected: dict[str, Any] = {"row": [], "scores": [], "predicted": []}
+    named: dict[str, list[Any]] = {name: [] for name in options.id}
 
     def collect(block: Block) -> None:
-        for name, cells in block.columns().items():
+        for name, cells in block.identifiers.items():
+            named[name].extend(cells.tolist())
+        for name, cells in dataclasses.replace(block, identifiers={}).columns():
             if name != "threshold":
                 collected.setdefault(_LISTS.get(name, name), []).extend(cells.tolist())
 
-    return score_into([collect], model, options.data, **how), collected
+    report = score_into([collect], model, options.data, **how)
+    one = next(iter(named.values())) if len(named) == 1 else None
+    collected |= {"id": one} if one is not None else {"ids": named} if named else {}
+    return report, collected

@@ -139,7 +139,7 @@ def _score(folder: Path) -> str:
     model = study.model(tuned)
     model.save(folder / MODEL)
     target = folder / "scores.csv"
-    with scores_sink(target, None, False) as sink:
+    with scores_sink(target, (), False) as sink:
         report = score_into([sink], load_model(folder / MODEL), folder / TABLE)
     written = target.read_text(encoding="utf-8").count("\n") - 1
     _require(report.scored == written == _ROWS, f"{written} of {_ROWS} rows were scored")

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 
 from aucstudio.gui.common.overrides import catch_errors_of_overrides
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import STRETCH, down, scrolled
+from aucstudio.gui.common.widgets import STRETCH, down, focus_within, scrolled
 from aucstudio.gui.desk.actions import VIEWS, Actions, ViewDeclaration
 from aucstudio.gui.desk.deck import Deck
 from aucstudio.gui.desk.side_columns import Sides
@@ -68,19 +68,25 @@ class Workplace:
         setup.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the controls in it
         self.sides = Sides(setup, middle, self.runs_panel)
         self.deck.view_shown.connect(self.sides.show_middle)
-        fields = (
-            self.data_panel.label_combo,
-            self.validation_panel.fields["scheme"],
-            self.method_panel.combo,
-        )
-        for number, (panel, field) in enumerate(zip(panels, fields, strict=True), 1):
-            go = partial(self._go_to_card, setup, panel, field)
+        data, validation, method = panels
+        for number, (panel, part, field) in enumerate(
+            (
+                (data, data, data.label_combo),
+                (validation, validation, validation.fields["scheme"]),
+                (method, method, method.combo),
+                (method, method.form, None),  # the first setting
+            ),
+            1,
+        ):
+            go = partial(self._go_to_card, setup, panel, part, field)
             QShortcut(QKeySequence(f"Alt+{number}"), window, go)
 
-    def _go_to_card(self, setup: QScrollArea, panel: QWidget, field: QWidget) -> None:
-        """Show a card of the set-up from its title, and move the focus to its first field."""
+    def _go_to_card(
+        self, setup: QScrollArea, panel: QWidget, part: QWidget, field: QWidget | None
+    ) -> None:
+        """Show a card of the set-up from its title, and move the focus to a field of it."""
         self.sides.show_side("setup", True)
-        field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        focus_within(part, field)
         setup.verticalScrollBar().setValue(panel.y())
 
     def _show_rows(self, rows: tuple[int, ...], part: str) -> None:

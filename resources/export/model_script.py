@@ -25,6 +25,7 @@ import numpy as np
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 # More digits than a double holds: a code, not a number.
 CODE = re.compile(r"\s*[0-9]{16,}\s*")
+BEYOND = re.compile("([<>\u2264\u2265])=?[ \u00a0]*([^<>\u2264\u2265=].*)")
 BLANKS = " \t\n\v\f\r\u00a0\u200b\ufeff"
 MISSING, RARE = "(missing)", "(rare)"
 
@@ -214,8 +215,18 @@ def spell_text(cell: Any) -> str:
     return MISSING if text.lower() in MODEL["preparation"]["gaps"]["text"] else text
 
 
-def read_written(text: str, pattern: str, decimal: str, marks: str) -> float | None:
-    """Read a number with marks between thousands, a unit or a minus in whatever place."""
+def read_written(
+    text: str, pattern: str, decimal: str, marks: str, limits: str = ""
+) -> float | None:
+    """Read a number with marks between thousands, a unit or a minus in whatever place.
+
+    A value beyond a limit, such as <1.8, is the limit, or half of it below a limit.
+    """
+    beyond = BEYOND.fullmatch(text) if limits else None
+    if beyond is not None:
+        limit = read_written(beyond[2], pattern, decimal, marks)
+        is_half = limits == "half" and beyond[1] in "<\u2264"
+        return limit if limit is None or not is_half else 0.5 * limit
     digits = str.maketrans(*MODEL["preparation"]["digits"])
     found = re.fullmatch(pattern, text.translate(digits))
     if found is None:

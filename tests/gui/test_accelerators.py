@@ -62,6 +62,7 @@ def test_alt_and_a_letter_reach_the_fields_of_the_set_up(window, table_file, qtb
         *((Qt.Key.Key_3, "method_combo"), (Qt.Key.Key_I, "positive_combo")),
         *((Qt.Key.Key_T, "test_percent"), (Qt.Key.Key_G, "judged_range")),
         *((Qt.Key.Key_B, "label_combo"), (Qt.Key.Key_M, "scheme_combo")),
+        (Qt.Key.Key_4, "param_kernel"),
     ):
         qtbot.keyClick(window, key, Qt.KeyboardModifier.AltModifier)
         assert QApplication.focusWidget().objectName() == name

@@ -6,7 +6,14 @@ import time
 
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QApplication, QDialog, QDialogButtonBox, QLabel, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QWidget,
+)
 
 from aucstudio.engine import roc
 from aucstudio.engine.roc import cut_at
@@ -15,6 +22,7 @@ from aucstudio.notices import text
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import LEAVE_PAIR_OUT, Validation
 from aucstudio.project.results.thresholds import Target
+from aucstudio.project.runs.execute import refit
 from aucstudio.project.store.export import FORMATS, ExportFormat
 from aucstudio.project.store.model_file import load_model
 from tests.gui.conftest import PATIENCE, choose, make_record, put
@@ -101,6 +109,42 @@ def test_refit_shows_its_progress_and_is_cancelled(table_session, open_dialog, a
     qtbot.waitUntil(lambda: not refits_running(), timeout=20_000)
 
 
+def test_refit_model_is_kept_until_the_table_is_read_differently(
+    table_session, open_dialog, monkeypatch
+):
+    fits = []
+
+    def counted(experiment, table, listen):
+        fits.append(table)
+        return refit(experiment, table, listen)
+
+    monkeypatch.setattr("aucstudio.gui.dialogs.export_model.refit", counted)
+    put(table_session, make_record(table_session.table))
+
+    def made():
+        dialog = open_dialog()
+        dialog.choice.kinds.button(REFIT).setChecked(True)
+        return dialog.choice.making()(lambda _progress: False)
+
+    first, second = made(), made()
+    assert len(fits) == 1
+    assert second.scorer is first.scorer
+    run = table_session.selected
+    kept = table_session.study.home.refits[run]
+    other = dataclasses.replace(kept, schema=dataclasses.replace(kept.schema, chosen=("decimal",)))
+    table_session.study.home.refits[run] = other
+    assert made().scorer is not first.scorer
+    assert len(fits) == 2
+
+
+def test_one_button_cancels_the_refit(table_session, open_dialog):
+    put(table_session, make_record(table_session.table))
+    buttons = open_dialog().findChildren(QAbstractButton)
+    assert [b.objectName() for b in buttons if "ancel" in b.text().replace("&", "")] == [
+        "export_cancel"
+    ]
+
+
 def refits_running():
     return [one for one in threading.enumerate() if one.name == "aucstudio-job"]
 
@@ -118,7 +162,7 @@ def test_tab_order_follows_the_questions(table_session, open_dialog, qtbot):
         dialog.focusNextChild()
     assert met.index(dialog.format) < met.index(dialog.calibration)
     assert met.index(dialog.calibration) < met.index(dialog.choice.chooser.rule)
-    assert met[-1] is dialog.buttons.button(QDialogButtonBox.StandardButton.Cancel)
+    assert met[-1] is dialog.buttons.button(QDialogButtonBox.StandardButton.Close)
 
 
 @pytest.mark.parametrize("vertex", [0, 1, 7, -2, -1])

@@ -102,6 +102,23 @@ def open_table(qtbot, window, dialog):
     return window.session.table
 
 
+def test_values_beyond_a_limit_are_counted_and_read_as_chosen(qtbot, look_at, tmp_path):
+    path = tmp_path / "doses.csv"
+    lines = [f"{'<1.8' if k % 8 == 0 else 2 + k * 0.37},{k % 2}" for k in range(80)]
+    path.write_text("\n".join(["dose,y", *lines]), encoding="utf-8")
+    dialog = look_at(path)
+    combo = dialog.findChild(QComboBox, "import_limits")
+    assert combo.isVisible()
+    assert combo.currentText() == "missing · 10 cells"
+    choose_value(qtbot, dialog, "import_limits", "half")
+    assert cells(dialog, 0)[0] == "0.9"
+    assert dialog.choices.dialect == {"limits": "half"}
+    choose_value(qtbot, dialog, "import_limits", None)
+    assert cells(dialog, 0)[0] != "0.9"
+    plain = look_at(write_table(tmp_path / "plain.csv"))
+    assert not plain.findChild(QComboBox, "import_limits").isVisible()
+
+
 @pytest.mark.slow
 def test_wrong_encoding_is_corrected_before_opening(window, qtbot, preview_of, tmp_path):
     path = write_awkward(tmp_path / "a.csv")

@@ -54,8 +54,9 @@ def dialog_of(session, qtbot, table_file):
     parent = QWidget()
     qtbot.addWidget(parent)
 
-    def open_dialog(file=table_file, **validation):
+    def open_dialog(file=table_file, roles=None, **validation):
         session.files.open_now(file, "table")
+        session.set_roles(roles=roles or {})
         record = make_record(session.table, validation=Validation(**validation))
         put(session, record, "A run")
         dialog = ScoreTableDialog(session, session.run(record.id), parent)
@@ -289,6 +290,26 @@ def test_ignored_identifier_is_written_with_the_scores(dialog_of, press, choose_
     assert ("Columns ignored", "1", "'patient_id'") in found(dialog)
 
 
+def test_identifiers_of_the_table_are_written_together(
+    dialog_of, press, choose_table, tmp_path, answers
+):
+    names, *rows = read_rows(write_table(tmp_path / "t.csv", rows=60))
+    path, saved = tmp_path / "named.csv", tmp_path / "scores.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = [[f"P{k // 2:03}", str(k % 2), *row] for k, row in enumerate(rows)]
+        csv.writer(file).writerows([["patient", "visit", *names], *table])
+    dialog = dialog_of(path, {"patient": "id", "visit": "id"})
+    choose_table(dialog, path)
+    assert dialog.form.identifier.currentText() == "patient, visit"
+    press(dialog, dialog.score)
+    assert dialog.report.rows.sheet.rows[1].cells[1] == "P000 · 1"
+    answers.save_path = str(saved)
+    press(dialog, dialog.save)
+    header, *written = read_rows(saved)
+    assert header[:4] == ["row", "patient", "visit", "score"]
+    assert [row[1:3] for row in written] == [row[:2] for row in table]
+
+
 @pytest.mark.slow
 def test_refit_model_scores_after_several_splits(
     dialog_of, later, choose_table, press, answers, tmp_path
@@ -330,6 +351,7 @@ def test_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answer
         dialog.dropEvent(QDropEvent(QPointF(9, 9), copy, data, left, none))
         qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
     assert dialog.form.from_file.isChecked()
+    assert dialog.windowTitle() == "Score a table with other.aucmodel"
     assert dialog.form.choice.chooser.isHidden()
     assert dialog.form.own_threshold.isVisible()
     assert dialog.form.own_threshold.text().startswith(f"{other.threshold:.6g}")
@@ -346,6 +368,7 @@ def test_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answer
     np.testing.assert_array_equal(scores, scores_of(expected, read_to_score(expected, path)))
     dialog.form.choice.kinds.button(0).click()
     qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+    assert dialog.windowTitle() == "Score a table with A run"
     press(dialog, dialog.score)
     assert dialog._scored.model.method == "auc-rls"
 
@@ -636,16 +659,18 @@ def test_moving_the_threshold_discards_the_scores(dialog_of, later, choose_table
 
 
 def test_groups_that_were_trained_on_are_reported(
-    session, dialog_of, choose_table, press, tmp_path, table_file
+    dialog_of, choose_table, press, tmp_path, table_file, capsys
 ):
     names, *rows = read_rows(table_file)
     for name, numbered in (("first", 20), ("known", 10), ("partly", 40)):
         with (tmp_path / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
             cells = [[*row, f"m-{k % numbered}"] for k, row in enumerate(rows)]
             csv.writer(file).writerows([[*names, "machine"], *cells])
-    dialog = dialog_of(tmp_path / "first.csv")
-    session.set_roles(roles={"machine": "group"})
+    dialog = dialog_of(tmp_path / "first.csv", {"machine": "group"})
+    save_model(dialog.form.run_model, tmp_path / "m.aucmodel")
     for name, said in (("known", "All 10 values of machine occur"), ("partly", "20 of 40 values")):
         choose_table(dialog, tmp_path / f"{name}.csv")
         press(dialog, dialog.score)
         assert said in dialog.report.facts.text()
+        assert main(["score", str(tmp_path / "m.aucmodel"), str(tmp_path / f"{name}.csv")]) == 0
+        assert said.lower() in capsys.readouterr().err.lower()

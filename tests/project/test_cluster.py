@@ -99,7 +99,7 @@ def lose_a_worker_in_a_search(dask, plan, table):
             lost.append(progress.search.fraction_done)
             dask.end(dask.workers[1])
 
-    with cluster.cluster_context(dask.address) as workers:
+    with contextlib.closing(cluster.open_cluster(dask.address)) as workers:
         record = ClusterPlace(workers).execute(
             PlannedRun(tuned, table, None), listen, lambda: False
         )
@@ -191,8 +191,5 @@ def test_command_trains_on_the_cluster(stable_cluster, table_file, capfd):
 
 def test_missing_dask_names_the_command_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with (
-        pytest.raises(InputError, match=r"pip install 'aucstudio\[dask\]'"),
-        cluster.cluster_context("x"),
-    ):
-        pass
+    with pytest.raises(InputError, match=r"pip install 'aucstudio\[dask\]'"):
+        cluster.open_cluster("x")

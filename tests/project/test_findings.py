@@ -401,6 +401,13 @@ def test_patient_column_is_suggested_as_group():
     assert not found(table.with_roles(roles={"patient_id": "group"}), "group")
 
 
+@pytest.mark.parametrize("name", ["haushalt", "site", "Schule", "ménage"])
+def test_whole_numbers_that_name_persons_or_places_are_suggested_as_group(name):
+    table = table_of(**{name: RANDOM.integers(0, 40, 400).astype(float)}, y=classes(400))
+    (finding,) = found(table, "group")
+    assert finding.code == "names_things"
+
+
 DRAWN = np.random.default_rng(7)
 MACHINES = np.array([f"M-{k % 40:03}" for k in range(400)], dtype=object)
 PLACES = np.array([f"place {'abcdefghij'[k % 10] * (1 + k % 3)}" for k in range(400)], dtype=object)
@@ -411,6 +418,8 @@ PLACES = np.array([f"place {'abcdefghij'[k % 10] * (1 + k % 3)}" for k in range(
     [
         ("Maschine", MACHINES, 40),
         ("machine", EVERY % 40 + 100.0, 40),
+        ("hh", np.repeat(np.arange(1.0, 101.0), 4), 100),
+        ("hh", np.repeat(np.arange(1.0, 101.0), 4)[DRAWN.permutation(400)], None),
         ("Maschine", MACHINES[DRAWN.integers(0, 400, 400) // 40], None),  # few values
         ("place", PLACES, None),
         ("age", np.clip(DRAWN.normal(50, 12, 400).round(), 18, 90), None),

@@ -3,12 +3,12 @@
 import csv
 import json
 
+import duckdb
 import numpy as np
 import pytest
 
 from aucstudio import cli
 from aucstudio.project.data.table import read_table
-from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
 
 
@@ -32,7 +32,7 @@ def model(patients, tmp_path):
 def test_identifier_is_not_a_feature(model):
     loaded = load_model(model)
     assert loaded.feature_columns == ("x",)
-    assert loaded.schema.identifier == "who"
+    assert loaded.schema.identifiers == ("who",)
 
 
 def test_scores_keep_the_identifier_as_written(model, patients, tmp_path):
@@ -56,9 +56,27 @@ def test_inspect_shows_the_identifier_role(patients, capsys):
     assert columns[0]["auc"] is None
 
 
-def test_second_identifier_is_refused(patients, capsys):
-    with pytest.raises(InputError, match="only one column can identify the rows"):
-        read_table(patients, roles={"who": "id", "x": "id"})
+def test_scores_keep_several_identifiers(tmp_path, capsys):
+    random, path, out = np.random.default_rng(3), tmp_path / "visits.csv", tmp_path / "s.csv"
+    rows = [f"{k // 2:03d},v{k % 2},{random.normal() + k % 3:.3f},{k % 2}" for k in range(80)]
+    path.write_text("\n".join(["score,visit,x,y", *rows]))
+    model, ids = str(tmp_path / "m.aucmodel"), ["--id", "score", "--id", "visit"]
+    words = ["train", str(path), "--method", "auc-rls", *ids, "--quiet", "--save-model", model]
+    assert cli.main(words) == 0
+    for name in ("s.csv", "s.parquet"):
+        out = tmp_path / name
+        assert cli.main(["score", model, str(path), "-o", str(out), "--quiet"]) == 0
+    header, *written = csv.reader((tmp_path / "s.csv").read_text().splitlines())
+    assert header == ["row", "score", "visit", "score", "threshold", "predicted"]
+    assert [row[1:3] for row in written] == [line.split(",")[:2] for line in rows]
+    assert duckdb.sql(f"FROM '{out}'").columns[1:3] == ["score (identifier)", "visit"]
+    capsys.readouterr()
+    assert cli.main(["score", model, str(path), "--json", "--quiet"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["ids"]["visit"] == [f"v{k % 2}" for k in range(80)]
+
+
+def test_second_role_of_a_column_is_refused(patients, capsys):
     assert cli.main(["inspect", str(patients), "--id", "who", "--group", "who"]) == 2
     assert "given two roles" in capsys.readouterr().err
 

@@ -266,12 +266,16 @@ def test_streamed_table_has_the_same_report(model_path, later):
     reports, scores = [], []
     for read in (read_table, lambda *a, **k: open_stream(*a, block_bytes=2_000, **k)):
         kept = []
-        table = read_to_score(model, path, identifier="id", read=read)
+        table = read_to_score(model, path, identifiers=("id",), read=read)
         reports.append(
-            score_table(model, table, lambda *block, kept=kept: kept.append(block), identifier="id")
+            score_table(
+                model, table, lambda *block, kept=kept: kept.append(block), identifiers=("id",)
+            )
         )
         scores.append(np.concatenate([block[2] for block in kept]))
-        assert np.concatenate([block[1] for block in kept]).tolist() == [row[0] for row in rows]
+        assert np.concatenate([block[1]["id"] for block in kept]).tolist() == [
+            row[0] for row in rows
+        ]
         assert np.concatenate([block[0] for block in kept]).tolist() == [*range(1, 301)]
     table.close()
     np.testing.assert_allclose(scores[0], scores[1], rtol=1e-12, atol=1e-14)

@@ -13,6 +13,7 @@ from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.preview import HeadReader
 from aucstudio.project.data.readers.arff import day_reader
+from aucstudio.project.data.readers.rejected import write_rejected
 from aucstudio.project.data.readers.statistics import counted_units
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
@@ -443,7 +444,11 @@ def test_total_below_the_rows_of_a_typed_file_is_left_out(tmp_path, ending, read
     table = read(sites(tmp_path, ending, [*SITES, TOTAL]))
     assert (table.rows, table.missing()) == (40, {"site": 0, "x": 0, "y": 0})
     assert [(row.row, row.reason) for row in table.rejected] == [(41, "a row of totals")]
-    assert [f.rows for f in table.remarks if f.code == "import_line"] == [1]
+    (remark,) = (f for f in table.remarks if f.code == "import_line")
+    assert (remark.rows, "row 41 left out" in remark.sentence) == (1, True)
+    with pytest.raises(InputError, match="is not a text file") as refused:
+        write_rejected(table, tmp_path / "left.csv")
+    assert refused.value.code == "rejected_not_text"
 
 
 @pytest.mark.parametrize("read", [read_table, open_stream, first_rows])

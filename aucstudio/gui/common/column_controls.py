@@ -57,10 +57,9 @@ def actions(finding: Finding, table: Table) -> list[Action]:
     words = "Ignore columns" if several else "Ignore column"
     ignore = [(words, {"ignore": used}, f"Ignore {shown}")] if used else []
     if finding.kind == "identifier":
-        has_id = any(other.role == "id" for other in table.columns)
         is_one = not several and first.distinct == first.height - first.missing
         use = ("Use as identifier", {"roles": {names[0]: "id"}}, f"{shown} as identifier")
-        return [use, *ignore] if is_one and not has_id else ignore
+        return [use, *ignore] if is_one else ignore
     if finding.kind == "leak":
         return ignore
     if finding.kind == "kind" and finding.values:  # codes
@@ -78,6 +77,13 @@ def actions(finding: Finding, table: Table) -> list[Action]:
     if finding.kind == "spelling":
         return [("Merge spellings", {"same": {names[0]: True}}, f"Merge spellings of {shown}")]
     return []
+
+
+def role_words(role: str, column: ColumnInfo | None = None) -> str:
+    """Return the name of a role, which for a column of dates or times is what it holds."""
+    if role == "number" and column is not None and column.is_date:
+        return "Time" if column.layout == dates.CLOCK else "Date"
+    return str(control_words("column_role")["choices"][role])
 
 
 class FindingRows(QWidget):

@@ -34,6 +34,7 @@ from aucstudio.gui.common.widgets import (
     label,
     name_buttons,
     named,
+    order_tabs,
     push_button,
 )
 from aucstudio.gui.state.background import Background
@@ -104,11 +105,16 @@ class Dialog(QDialog):
         return self.screen().availableSize() - _FRAME
 
     def lay_out(self, content: QLayout, *below: Part) -> None:
-        """Place the content, scrolled on a small screen, above buttons that stay visible."""
+        """Place the content, scrolled on a small screen, above buttons that stay visible.
+
+        Tab visits them in reading order.
+        """
         content.setContentsMargins(16, 16, 16, 8)
         self.area = _ScrolledContent(ScrolledColumn(content))
         named(self.area, f"{self.objectName()}_area", self.windowTitle())
-        self.setLayout(down((self.area, 1), down(*below, around=(16, 0, 16, 16))))
+        layout = down((self.area, 1), down(*below, around=(16, 0, 16, 16)))
+        self.setLayout(layout)
+        order_tabs(layout)
 
     def beside(self, *parts: Part, gap: int) -> QBoxLayout:
         """Return a layout of parts side by side, or below each other on a narrow screen."""
@@ -121,7 +127,10 @@ class Dialog(QDialog):
             for row in self._side_by_side if self.sizeHint().width() > self.room().width() else ():
                 row.setDirection(QBoxLayout.Direction.TopToBottom)
                 self.area.updateGeometry()  # else the hint is the one of before
-            self.resize(self.sizeHint().expandedTo(self.opening_size).boundedTo(self.room()))
+            size = self.sizeHint().expandedTo(self.opening_size)
+            if size.height() > self.room().height():
+                size.setWidth(size.width() + self.area.verticalScrollBar().sizeHint().width())
+            self.resize(size.boundedTo(self.room()))
         super().showEvent(event)
 
     def ask(self, *, modal: bool = True) -> None:

@@ -321,10 +321,6 @@ class ThresholdChooser(QWidget):
         self.threshold_typed.connect(lambda value: session.set_threshold(threshold=value))
         return self
 
-    def controls(self) -> list[QWidget]:
-        """List the controls in the order of their places."""
-        return [self.rule, *self.fields.values(), self.everywhere]
-
     # ------------------------------------------------------------- showing
 
     def show_chosen(self, chosen: Chosen) -> None:

@@ -410,9 +410,10 @@ def answers(
     accept: Callable[[], None],
     words: str = "",
     kind: QDialogButtonBox.StandardButton = QDialogButtonBox.StandardButton.Ok,
+    leave: QDialogButtonBox.StandardButton = QDialogButtonBox.StandardButton.Cancel,
 ) -> QDialogButtonBox:
-    """Make the buttons that accept a dialog, perhaps with another text, or cancel it."""
-    made = dialog_buttons(kind, QDialogButtonBox.StandardButton.Cancel, name=name)
+    """Make the buttons that accept a dialog, perhaps with another text, or leave it."""
+    made = dialog_buttons(kind, leave, name=name)
     button = primary(made.button(kind))
     if words:
         button.setText(words)

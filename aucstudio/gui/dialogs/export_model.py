@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import (
-    QAbstractButton,
     QButtonGroup,
     QComboBox,
     QDialogButtonBox,
@@ -97,12 +95,8 @@ class ModelChoice(QObject):
         in_focus = run.record.id == session.selected
         split = session.focus.split if in_focus else 0
         self._split = min(split, len(run.record.splits) - 1)
-        # A search for the best model has refit its model, which a reopened project does not hold.
-        self._searched = session.study.home.refits.get(run.record.id)
         searches = (one for one in session.best.standings() if one.best == run.record.id)
         self._search = next((one for one in searches if one.refit), None)
-        self._is_of_search = self._searched is not None or self._search is not None
-        self._refit: Model | None = self._searched
         chosen = session.focus.target if in_focus else session.plan.target
         self.target = self._default_target() if chosen.rule == OWN else chosen
         self.calibration: str | None = None
@@ -116,7 +110,7 @@ class ModelChoice(QObject):
             reason = "Some of the runs that it combines are no longer in the project"
             plain_tooltip(self.kinds.button(REFIT), reason)
         is_possible = self.kinds.button(REFIT).isEnabled()
-        is_usual = self._is_of_search or len(run.record.splits) > 1
+        is_usual = self._search is not None or len(run.record.splits) > 1
         kind = REFIT if is_usual and is_possible else VALIDATED
         self.kinds.button(kind).setChecked(True)
         self.chooser = ThresholdChooser("model_threshold", session, small=small)
@@ -166,17 +160,18 @@ class ModelChoice(QObject):
             model, k = self.validated(), self._split
             return lambda _post: _calibrated(model, record, calibration, k)
         rule, table, experiment = self.threshold_rule(), self._table, record.experiment
-        members = self._members
+        members, refits = self._members, self._session.study.home.refits
         assert table is not None
 
         def make(post: Callable[[Any], bool]) -> Model:
-            # Refit once, for all thresholds.
-            if self._refit is None:
+            made = refits.get(record.id)
+            # The table may have been read with other settings since.
+            if made is None or made.schema != experiment.data.seen(table).schema:
                 if members:
-                    self._refit = refit_combination(experiment, members, table, post)
+                    made = refit_combination(experiment, members, table, post)
                 else:
-                    self._refit = refit(experiment, table, post)
-            made = self._refit
+                    made = refit(experiment, table, post)
+                refits[record.id] = made
             if rule is None:  # a search has placed the threshold of its model
                 made = dataclasses.replace(made, threshold=0.0, threshold_rule=AS_TRAINED)
             else:
@@ -326,12 +321,13 @@ class ExportModelDialog(prompts.Dialog):
         self.words.hide()
         self.progress = prompts.WorkRow("export", "the export", self._on_cancel)
         save = QDialogButtonBox.StandardButton.Save
-        self.buttons = answers(self, "export", self._on_save, "&Save…", save)
+        close = QDialogButtonBox.StandardButton.Close  # as the work is cancelled elsewhere
+        self.buttons = answers(self, "export", self._on_save, "&Save…", save, close)
         self.choice.changed.connect(self._refresh)
         self.choice.changed.connect(self._keep)
         self._on_format()
         self.lay_out(down(columns, self.words, STRETCH), self.progress, self.buttons)
-        self._order_tabs()
+        self.choice.kinds.button(self.choice.kinds.checkedId()).setFocus()
 
     def _restore(self) -> None:
         """Restore the choice of an earlier dialog, unless the study has another threshold now."""
@@ -347,14 +343,6 @@ class ExportModelDialog(prompts.Dialog):
     def _keep(self) -> None:
         made = KeptChoice(self.choice.kinds.checkedId(), self.choice.target, self._offered)
         self._kept[self._run.record.id] = made
-
-    def _order_tabs(self) -> None:
-        """Set the tab order to reading order; focus the first question."""
-        kinds = self.choice.kinds
-        fields = [*kinds.buttons(), self.format, self.calibration, *self.choice.chooser.controls()]
-        for one, other in itertools.pairwise([*fields, *self.buttons.buttons()]):
-            QWidget.setTabOrder(one, other)
-        next(filter(QAbstractButton.isChecked, kinds.buttons())).setFocus()
 
     def _which_and_how(self) -> QVBoxLayout:
         """Build the form: model and format."""

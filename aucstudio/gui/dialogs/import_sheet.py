@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
 
 from aucstudio.engine.arrays import Array
-from aucstudio.gui.common.column_controls import DatePartsButton
+from aucstudio.gui.common.column_controls import DatePartsButton, role_words
 from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import faded
@@ -30,7 +30,6 @@ from aucstudio.gui.common.widgets import (
     set_role,
 )
 from aucstudio.gui.state.background import Background
-from aucstudio.notices.controls import control_words
 from aucstudio.project.data.columns import ROLES, Column
 from aucstudio.project.data.import_choices import role_is_guess
 from aucstudio.project.data.table import Table
@@ -63,12 +62,6 @@ def kind_words(column: Column) -> str:
     if column.is_date:
         return "time" if column.layout == dates.CLOCK else "date"
     return "numbers" if column.kind == "number" else "text"
-
-
-def _role_words(column: Column, role: str) -> str:
-    if role == "number" and column.is_date:
-        return "Time" if column.layout == dates.CLOCK else "Date"
-    return control_words("column_role")["choices"][role]
 
 
 class _Spread(QWidget):
@@ -146,8 +139,8 @@ class ColumnHead(QWidget):
         self._name.setText(column.name)
         set_role(self._name, "muted" if column.role == "ignore" else "")
         guessed = role_is_guess(table, column)
-        detected = f"Detected: {_role_words(column, column.role)}" if guessed else "Detect"
-        roles = [(_role_words(column, role), role) for role in ROLES]
+        detected = f"Detected: {role_words(column.role, column)}" if guessed else "Detect"
+        roles = [(role_words(role, column), role) for role in ROLES]
         fill_combo(self.role, [(detected, None), *roles])
         self.role.setCurrentIndex(0 if guessed else self.role.findData(column.role))
         set_italic(self.role, guessed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -63,11 +63,12 @@ from aucstudio.project.data.preview import Head, HeadReader
 from aucstudio.project.data.readers.formats import BY_KEY
 from aucstudio.project.data.readers.rejected import write_rejected
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.text.numerals import BEYOND
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.work.job import Job, describe_failure
 
 _TYPING = 150  # milliseconds after the last key
-_COMBOS = ("sheet", "delimiter", "encoding", "decimal", "quote")
+_COMBOS = ("sheet", "delimiter", "encoding", "decimal", "quote", "limits")
 _MOST_SKIPPED = 10_000
 _WIDEST = 200
 _DETECT = -1
@@ -155,6 +156,8 @@ class ImportControls(QWidget):
         for part, block in self._blocks.items():
             block.setVisible(part in head.settings or (part == "sheet" and len(table.sheets) > 1))
         self._blocks["positive"].setVisible(len(table.classes) > 1)
+        beyond = _beyond_limits(table)
+        self._blocks["limits"].setVisible(beyond > 0 or "limits" in chosen)
         is_chosen = choices.positive in table.classes
         detected = "Detect" if is_chosen else f"Detected: {table.positive}"
         first = "choose…" if table.positive is None else detected
@@ -167,6 +170,8 @@ class ImportControls(QWidget):
                 offered.insert(0, head.other_encoding)
             values = dict.fromkeys([*offered, *([] if own is None else [str(own)])])
             first = "Detect" if own is not None else f"Detected: {_words(part, str(read_as))}"
+            if part == "limits":  # which are not detected
+                first = f"missing · {counted(beyond, 'cell')}" if beyond else "missing"
             items = [(_words(part, value), value) for value in values]
             if part == "encoding" and head.other_encoding:
                 items[0] = (f"{head.other_encoding} (nearly as likely)", head.other_encoding)
@@ -175,8 +180,10 @@ class ImportControls(QWidget):
         self.skip.setSpecialValueText(skipped)
         self.skip.setMinimumWidth(self.skip.sizeHint().width())
         if "missing" not in chosen:
-            words = ", ".join(table.dialect.missing) or "default ones"
-            self.missing.setPlaceholderText(f"Detected: {words}")
+            words = f"Detected: {', '.join(table.dialect.missing) or 'default'}"
+            self.missing.setPlaceholderText(words)
+            room = self.missing.fontMetrics().horizontalAdvance(f"{words}mm")
+            self.missing.setMinimumWidth(min(room, scaled(_WIDEST)))
 
 
 def _fill(combo: QComboBox, items: Sequence[tuple[str, object]], chosen: object) -> None:
@@ -186,6 +193,12 @@ def _fill(combo: QComboBox, items: Sequence[tuple[str, object]], chosen: object)
         combo.addItem(words, value)
     combo.setCurrentIndex(max(0, combo.findData(chosen)))
     set_italic(combo, combo.currentIndex() == 0)
+
+
+def _beyond_limits(table: Table) -> int:
+    """Count the cells beyond a limit, such as <1.8, that are read as missing."""
+    spelled = (each for one in table.unreadable.values() for each in one.spellings)
+    return sum(count for cell, count in spelled if re.fullmatch(BEYOND, cell))
 
 
 def _offered(part: str) -> Sequence[str]:
@@ -230,7 +243,7 @@ class RejectedRows(QWidget):
         where = "" if head.whole else " among the first"
         self.heading.setText(f"{counted(count, 'row')} left out{where}".upper())
         for row in head.table.rejected:
-            self.rows.addItem(QListWidgetItem(f"line {row.line:,}: {row.reason}"))
+            self.rows.addItem(QListWidgetItem(f"{row.where}: {row.reason}"))
         lines = min(_MOST_LINES, self.rows.count())
         self.rows.setFixedHeight(lines * 2 * self.rows.fontMetrics().height() + 8)
         # Rows of a workbook or a database are not lines of text.
@@ -356,18 +369,8 @@ class ImportPreview(Dialog):
         split = (self.split, 1)
         content = down(self.title, about, self.controls, split)
         self.lay_out(content, self.words, self.progress, self.buttons)
-        self._order_keys()
-
-    def _order_keys(self) -> None:
-        """Make Enter open the file, and set the tab order to reading order.
-
-        Roles come before their rows.
-        """
         self.open_button.setDefault(True)  # possible only inside of a dialog
-        self.sheet.cards.after = self.controls.classes
-        close = self.buttons.button(QDialogButtonBox.StandardButton.Close)
-        for one, other in itertools.pairwise([self.guess_button, self.open_button, close]):
-            QWidget.setTabOrder(one, other)
+        self.sheet.cards.after = self.controls.classes  # roles come before their rows
 
     # ------------------------------------------------------------- reading
 

@@ -264,13 +264,13 @@ class ScoreReport(QWidget):
         self.setLayout(across((words, 1), pictures, gap=16))
 
     def show_columns(
-        self, model: Model, columns: Sequence[str], label: str | None, identifier: str | None
+        self, model: Model, columns: Sequence[str], label: str | None, *identifiers: str
     ) -> None:
         """Show which columns of a table the model uses, before any row is read."""
         known = model.feature_columns
         matched = tuple(name for name in columns if name in known)
         absent = tuple(name for name in known if name not in columns)
-        used = {*known, label, identifier}
+        used = {*known, label, *identifiers}
         others = tuple(name for name in columns if name not in used)
         show_note(self.figure, "")
         show_note(self.facts, "")
@@ -329,7 +329,11 @@ def _lines(report: ScoringReport) -> Iterator[Line]:
     left_out = report.rows - report.scored
     yield "Rows left out", f"{left_out:,}", _NOTHING if not left_out else ""
     for row in report.left_out:
-        yield f"{_INDENT}row {row.row:,}, line {row.line:,}", "", " ".join(row.reason.split())
+        yield (
+            f"{_INDENT}row {row.row:,}{'' if row.line == row.row else f', {row.where}'}",
+            "",
+            " ".join(row.reason.split()),
+        )
     if more := left_out - len(report.left_out):
         yield f"{_INDENT}and {more:,} more", "", ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.results.thresholds import ThresholdFigures, counts_at
 from aucstudio.project.runs.estimate import table_reader
 from aucstudio.project.runs.experiment import Band
-from aucstudio.project.runs.input_check import ScoringReport, count_recurring
+from aucstudio.project.runs.input_check import ScoringReport
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.scores_file import (
     CSV,
@@ -102,7 +102,7 @@ class ScoreSummary:
     Attributes
     ----------
     first : tuple of tuple of str
-        The first rows: row, identifier, score, threshold, predicted class, probability; empty
+        The first rows: row, identifiers, score, threshold, predicted class, probability; empty
         where the file of scores has no such column.
     classes : (str, str)
         The positive class and the other one.
@@ -159,10 +159,10 @@ class SeenScores:
 
 
 def _cells(block: Block, k: int) -> tuple[str, ...]:
-    identifiers, probabilities = block.identifiers, block.probabilities
+    probabilities = block.probabilities
     return (
         f"{block.numbers[k]:,}",
-        "" if identifiers is None else str(identifiers[k]),
+        " · ".join(str(cells[k]) for cells in block.identifiers.values()),
         score_words(block.scores[k]),
         score_words(block.threshold),
         str(block.predicted[k]),
@@ -186,15 +186,13 @@ class Scored:
 def scoring(
     make_model: MakeModel,
     table: Path,
-    identifier: str | None,
+    identifiers: tuple[str, ...],
     folder: Path,
     band: Band,
-    groups: Mapping[str, Collection[str]],
     **more: Any,
 ) -> Callable[[Post], Scored]:
     """Return the work that makes the model, reads the table and scores it.
 
-    ``groups`` are the values of group columns that the model was trained on, where known.
     ``more`` are arguments of :func:`~aucstudio.project.store.scores_file.score_into`.
     """
 
@@ -202,13 +200,11 @@ def scoring(
         model = make_model(lambda progress: post(progress.describe_refit()))
         reader, note = table_reader(table, None, stream=False, block_size=None)
         facts = ""
-        recurring: dict[str, tuple[int, int]] = {}
 
         def read(*arguments: Any, **settings: Any) -> AnyTable:
             nonlocal facts
             found = reader(*arguments, **settings)
             facts = file_facts(found)
-            recurring.update(count_recurring(found, groups))
             return found
 
         # A cancelled task may still write its files.
@@ -217,13 +213,13 @@ def scoring(
         rankings: list[TableRanking] = []
         seen = SeenScores()
 
-        parquet = parquet_sink(files[PARQUET], identifier, model.calibration is not None)
+        parquet = parquet_sink(files[PARQUET], identifiers, model.calibration is not None)
         with scores_file(files[CSV]) as file, parquet as to:
             report = score_into(
-                [csv_sink(file, identifier), to, seen.add],
+                [csv_sink(file), to, seen.add],
                 model,
                 table,
-                identifier=identifier,
+                identifiers=identifiers,
                 read=read,
                 progress=lambda done, words: post((done, words)),
                 ranked=lambda positive, scores: rankings.append(
@@ -231,8 +227,8 @@ def scoring(
                 ),
                 **more,
             )
-        ignored = tuple(name for name in report.ignored if name != identifier)
-        report = dataclasses.replace(report, ignored=ignored, recurring=recurring)
+        ignored = tuple(name for name in report.ignored if name not in identifiers)
+        report = dataclasses.replace(report, ignored=ignored)
         ranking = next(iter(rankings), None)
         return Scored(model, report, facts, note, ranking, seen.summary(model), files)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -43,6 +42,7 @@ from aucstudio.gui.dialogs.scored import MakeModel, Post, Scored, scoring
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
+from aucstudio.notices.words import listed
 from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
 from aucstudio.project.data.preview import heading
 from aucstudio.project.errors import Cancelled, InputError
@@ -81,7 +81,6 @@ class ScoreForm(QObject):
         super().__init__(parent)
         self._parent, self._session = parent, session
         self.run_model: Model = run.record.splits[0].model
-        self._digest = run.record.experiment.data.sha256
         self.table: Path | None = None
         self._file: Path | None = None  # of a model
         self._was_from_file = False
@@ -96,7 +95,7 @@ class ScoreForm(QObject):
         self.layout.add("Threshold", self.own_threshold)
         self.layout.setRowVisible(self.own_threshold, False)
         self.identifier, self.label = _combo("score_identifier"), _combo("score_label")
-        self.layout.add("&Identifier", self.identifier, "Column written with each score")
+        self.layout.add("&Identifier", self.identifier, "Columns written with each score")
         self.layout.add("&Label", self.label, "Column that holds the class, for the AUC")
         self.forget_columns()
         self.choice.changed.connect(self._on_choice)
@@ -122,15 +121,6 @@ class ScoreForm(QObject):
             button.setMinimumHeight(_KIND_HEIGHT)
         file = across(self.from_file, (self.file_name, 1), self.choose_model)
         self.layout.add("Model", down(*kinds, file, gap=0))
-
-    def order_tabs(self) -> None:
-        """Set the tab order to reading order; focus the first step."""
-        kinds, chooser = self.choice.kinds.buttons(), self.choice.chooser
-        fields = [self.choose_table, *kinds, self.choose_model, *chooser.controls()]
-        fields += [self.identifier, self.label]
-        for one, other in itertools.pairwise(fields):
-            QWidget.setTabOrder(one, other)
-        self.choose_table.setFocus()
 
     # ------------------------------------------------------------- reading
 
@@ -164,14 +154,10 @@ class ScoreForm(QObject):
         return name if name in self.columns else None
 
     @property
-    def trained_groups(self) -> dict[str, frozenset[str]]:
-        """The values of group columns that a model of the run was trained on, if it is known."""
-        table = self._session.table
-        if table is None or table.groups is None or table.sha256 != self._digest:
-            return {}
-        groups = table.groups
-        of_run = self.choice.is_of_run
-        return dict(zip(groups.columns, groups.values, strict=True)) if of_run else {}
+    def identifiers(self) -> tuple[str, ...]:
+        """The columns to write with each score."""
+        chosen = self.identifier.currentData() or ()
+        return (chosen,) if isinstance(chosen, str) else tuple(chosen)
 
     def make_model(self) -> MakeModel:
         """Return a function that returns the chosen model on another thread.
@@ -206,18 +192,20 @@ class ScoreForm(QObject):
         others = [name for name in columns if name not in model.feature_columns]
         named_as_then = model.label in columns
         default = f"{model.label}, as in training" if named_as_then else "none"
-        _fill(self.identifier, "none", columns)
-        identifier = self.identifier.findData(model.schema.identifier or self._likely_identifier())
-        self.identifier.setCurrentIndex(max(0, identifier))
+        likely = tuple(filter(columns.__contains__, model.schema.identifiers or self._likely()))
+        several = [(listed(likely), likely)] if len(likely) > 1 else []
+        _fill(self.identifier, "none", [*several, *((name, name) for name in columns)])
+        place = 1 if several else self.identifier.findData(likely[0]) if likely else 0
+        self.identifier.setCurrentIndex(place)
         own = text("threshold_of_file", threshold=model.threshold, rule=model.threshold_rule)
         self.own_threshold.setText(own)
-        _fill(self.label, default, [name for name in others if name != model.label])
+        _fill(self.label, default, [(name, name) for name in others if name != model.label])
 
-    def _likely_identifier(self) -> str | None:
-        """Return a column of the study that is ignored as it looks like an identifier."""
+    def _likely(self) -> list[str]:
+        """Return the columns of the study that are ignored as they look like identifiers."""
         table = self._session.table
         of_study = () if table is None else table.columns
-        return next((c.name for c in of_study if c.why == "ignored_identifier"), None)
+        return [c.name for c in of_study if c.why == "ignored_identifier"]
 
     def forget_columns(self) -> None:
         """Offer no columns, as the table has not been read."""
@@ -269,10 +257,10 @@ def _show_path(target: ElidedLabel, path: Path) -> None:
     plain_tooltip(target, str(path))
 
 
-def _fill(combo: QComboBox, first: str, names: Sequence[str]) -> None:
-    """List names after a placeholder; keep the selection if possible."""
-    fill_combo(combo, [(first, None), *((name, name) for name in names)])
-    combo.setEnabled(bool(names))
+def _fill(combo: QComboBox, first: str, items: Sequence[tuple[str, object]]) -> None:
+    """List items after a placeholder; keep the selection if possible."""
+    fill_combo(combo, [(first, None), *items])
+    combo.setEnabled(bool(items))
 
 
 _SIZE = QSize(840, 820)
@@ -286,7 +274,7 @@ class ScoreTableDialog(prompts.Dialog):
     def __init__(self, session: Session, run: ShownRun, parent: QWidget) -> None:
         super().__init__("score_table_dialog", f"Score a table with {run.look.name}", parent)
         self.setAcceptDrops(True)
-        self._session = session
+        self._session, self._run_name = session, run.look.name
         self._scored: Scored | None = None
         self._looking = Background(self, self._on_looked, self._on_progress)
         self._working = Background(self, self._on_scored, self._on_progress)
@@ -302,7 +290,7 @@ class ScoreTableDialog(prompts.Dialog):
         self.form.files_changed.connect(self._look)
         self.form.changed.connect(self._forget)
         self.allowed.changed.connect(self._forget)
-        self.form.order_tabs()
+        self.form.choose_table.setFocus()
         self._forget()
         self.fit(_SIZE)
 
@@ -339,6 +327,8 @@ class ScoreTableDialog(prompts.Dialog):
         self._refresh()
 
     def _refresh(self) -> None:
+        model = self.form.model_file
+        self.setWindowTitle(f"Score a table with {model.name if model else self._run_name}")
         at_work = self._looking.busy or self._working.busy
         self.progress.setVisible(at_work)
         known = bool(self.form.columns) and not self.allowed.sentence.text()
@@ -347,8 +337,8 @@ class ScoreTableDialog(prompts.Dialog):
         self.hint.setText(_CHOOSE if self.form.table is None else "")
         if self._scored is None and known:
             form = self.form
-            used = form.label_column, form.identifier.currentData()
-            self.report.show_columns(form.known_model, form.columns, *used)
+            table = form.known_model, form.columns, form.label_column
+            self.report.show_columns(*table, *form.identifiers)
         self.score.setEnabled(not self.busy and self.form.is_complete)
         self.save.setEnabled(self._scored is not None and not self._saving.busy)
 
@@ -406,9 +396,8 @@ class ScoreTableDialog(prompts.Dialog):
         self._on_progress((None, text("refitting", step="") if self.form.trains else "reading"))
         form, more = self.form, self.allowed.accepted()
         assert form.table is not None
-        identifier, label = form.identifier.currentData(), form.label.currentData()
-        where = folder, self._session.plan.band, form.trained_groups
-        work = scoring(form.make_model(), form.table, identifier, *where, label=label, **more)
+        where, label = (folder, self._session.plan.band), form.label.currentData()
+        work = scoring(form.make_model(), form.table, form.identifiers, *where, label=label, **more)
         self._working.start(form.table, work)
         self._refresh()
 

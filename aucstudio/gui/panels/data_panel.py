@@ -24,7 +24,6 @@ from aucstudio.gui.common.widgets import (
     order_tabs,
     push_button,
     show_note,
-    tool_button,
 )
 from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.state.background import Background
@@ -96,8 +95,8 @@ class DataPanel(Card):
         self.columns_button = push_button(
             "columns_button", verb=lambda: session.asked.emit("columns", ())
         )
-        self.import_button = tool_button("import_options_button", self.import_asked.emit)
-        self.import_button.setProperty("role", "link")
+        self.import_button = push_button("import_options_button", verb=self.import_asked.emit)
+        self.import_button.setProperty("link", True)
         self._lay_out()
         self.label_combo.activated.connect(self._on_label)
         self.positive_combo.activated.connect(self._on_positive)

@@ -38,6 +38,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.panels.param_form import TextEditor
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
+from aucstudio.project.data.findings.shape import time_order
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import (
     FILE,
@@ -99,14 +100,17 @@ class ValidationPanel(Card):
         self.file_name = label("none chosen", "muted", wrap=True, name="test_file_name")
         self.ahead = label("", "muted", wrap=True, name="forward_note")
         self.together = label("", "muted", wrap=True, name="groups_note")
+        self.forward = push_button("forward_button", verb=self._on_forward)
+        self._ordering = ""  # the column of dates in whose order the rows are
         self.band_problem = label("", "error", wrap=True, name="judged_range_problem")
         self.problem = label("", "error", wrap=True, name="validation_problem")
         self._lay_out()
         self.fields.connect(self._on_edited)
         self.band.edited.connect(self._on_band)
         session.listen(self._show_band, "band")
-        session.listen(self.refresh, "plan", "table")
-        self.refresh()
+        session.listen(self.refresh, "plan")
+        session.listen(self._on_table, "table")
+        self._on_table()
 
     def _lay_out(self) -> None:
         self._file = holding(down((self.choose, LEFT), self.file_name, gap=4))
@@ -115,7 +119,14 @@ class ValidationPanel(Card):
         drawn = Form(*(self.fields[key] for key in _DRAWN))
         self.more = Fold("validation_more_button", "More", [holding(drawn)])
         self._form.addRow("", self.band_problem)
-        fill(self.rows, self._form, self.more, self.ahead, self.together, self.problem)
+        forward = (self.forward, LEFT)
+        fill(self.rows, self._form, forward, self.more, self.ahead, self.together, self.problem)
+
+    def _on_table(self) -> None:
+        table = self.session.table
+        found = None if table is None else next(time_order(table), None)
+        self._ordering = "" if found is None else found.columns[0]
+        self.refresh()
 
     def refresh(self) -> None:
         """Show the plan."""
@@ -137,7 +148,10 @@ class ValidationPanel(Card):
         plain_tooltip(self.file_name, plan.test_file)
         for key, schemes in _SCHEMES_OF.items():
             self._form.setRowVisible(self.fields.get(key, self._file), plan.scheme in schemes)
-        self.more.setVisible(plan.scheme in (HOLD_OUT, FOLDS))
+        at_random = plan.scheme in (HOLD_OUT, FOLDS)
+        self.more.setVisible(at_random)
+        self.forward.setVisible(at_random and bool(self._ordering))
+        plain_tooltip(self.forward, text("forward_tip", time=self._ordering))
         self.more.retitle(_drawn_words(plan))
         self._show_band()
         show_note(self.problem, "")
@@ -213,6 +227,9 @@ class ValidationPanel(Card):
         key = f"validation {next(iter(changes))}"
         validation = dataclasses.replace(before, **changes)
         self.session.change("Change validation", key, validation=validation)
+
+    def _on_forward(self) -> None:
+        self._change(scheme=FORWARD, time=self._ordering)
 
     def _on_choose(self) -> None:
         path = prompts.ask_open_path(self, "Choose the test file", prompts.TABLES)

@@ -10,9 +10,9 @@ from string import Template
 from typing import Any
 
 from PySide6.QtCore import QByteArray, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from aucstudio.gui.common.controls import WrappingRow
 from aucstudio.gui.common.plain_text import plain_tooltip
@@ -45,7 +45,7 @@ from aucstudio.project.store.workspace import (
 
 _SHOWN = 6
 _SKETCH = 190  # pixels
-_WIDEST = 880  # pixels of a line of text
+_WIDEST, _TWO_COLUMNS = 880, 1280  # pixels of a line of text, and of two columns
 
 
 class WelcomePage(QWidget):
@@ -64,12 +64,11 @@ class WelcomePage(QWidget):
         # Files are read after the page is shown.
         self._soon = delayed(self, 0, self._read)
         self._files = down(gap=2)
-        heading = label("EXAMPLE STUDIES", "heading")
-        parts = (self._introduction(), 8, self._files, heading, self._examples(), STRETCH)
-        self._rows = down(*parts, around=(48, 40, 48, 32))
-        page = ScrolledColumn(self._rows)
-        page.setMaximumWidth(scaled(_WIDEST))
-        area = scrolled(page)
+        files = down(self._introduction(), 8, self._files, STRETCH)
+        known = down(label("EXAMPLE STUDIES", "heading"), self._examples(), STRETCH)
+        self._columns = across(files, (known, 1), gap=0, around=(48, 40, 48, 32))
+        self._page = ScrolledColumn(self._columns)
+        area = scrolled(self._page)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setLayout(down(area))
 
@@ -125,7 +124,7 @@ class WelcomePage(QWidget):
         self._list("Recent", "recent_file", recent)
         studies = [(path, name, "", began) for path, (name, began) in unsaved]
         self._list("Unsaved studies", "unsaved_study", studies)
-        order_tabs(self._rows)
+        order_tabs(self._columns)
         if self.isVisible():
             self._soon.start()
 
@@ -149,6 +148,15 @@ class WelcomePage(QWidget):
         forget_recent(path)
         self.refresh()
         self.focusNextChild()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show the examples beside the files, or below them where there is no room."""
+        is_wide, ways = self.width() >= scaled(_TWO_COLUMNS), QBoxLayout.Direction
+        self._columns.setDirection(ways.LeftToRight if is_wide else ways.TopToBottom)
+        self._columns.setStretch(0, int(is_wide))
+        self._columns.setSpacing(64 * is_wide)
+        self._page.setMaximumWidth(scaled(_WIDEST) * (1 + is_wide))
+        super().resizeEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -49,7 +49,7 @@ class ProjectHandle:
     unsaved : dict
         Why runs could not be written into the file, by id.
     refits : dict of str to Model
-        Models refit on all labelled rows since the study was opened, by run.
+        Models refit on all labelled rows since the study was opened, by run; not calibrated.
     """
 
     def __init__(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,6 +57,10 @@ class Groups:
     def describe(self) -> str:
         """Describe which rows are kept together."""
         return f"grouped by {self.words} ({self.count:,} group{'s' * (self.count != 1)})"
+
+    def digests(self) -> tuple[NDArray[np.uint64], ...]:
+        """Return the sorted digests of the values of each column."""
+        return tuple(map(digests, self.values))
 
     def part(self, rows: Rows) -> Groups:
         """Return the groups of some of the labelled rows, renumbered."""
@@ -146,6 +151,12 @@ class Groups:
             also[best] = True
             drawn |= also[kind] & (place == sure[kind])
         return drawn[self.codes]
+
+
+def digests(values: Iterable[str]) -> NDArray[np.uint64]:
+    """Return sorted digests of distinct values, by which they are recognised but not read."""
+    found = [hashlib.blake2b(value.encode(), digest_size=8).digest() for value in values]
+    return np.unique(np.frombuffer(b"".join(found), "<u8"))
 
 
 def find_groups(table: AnyTable, names: Sequence[str]) -> Groups:

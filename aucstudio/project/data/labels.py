@@ -59,13 +59,10 @@ def check_classes(
 
 
 def check_alone(path: Path, roles: Mapping[str, str]) -> None:
-    """Raise InputError if several columns are to identify the rows, or to weight them."""
-    for role, same, verb in (("id", {"id"}, "identify"), ("weight", set(WEIGHT_ROLES), "weight")):
-        named = [name for name, given in roles.items() if given in same]
-        if len(named) > 1:
-            raise column_error(
-                "role_twice", path, named[-1], setting=role, verb=verb, names=listed(named)
-            )
+    """Raise InputError if several columns are to weight the rows."""
+    named = [name for name, given in roles.items() if given in WEIGHT_ROLES]
+    if len(named) > 1:
+        raise column_error("role_twice", path, named[-1], setting="weight", names=listed(named))
 
 
 def check_absent(path: Path, column: ColumnInfo, numbers: Sequence[float]) -> tuple[float, ...]:

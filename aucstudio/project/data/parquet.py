@@ -314,10 +314,13 @@ def open_typed(
         forms |= dict.fromkeys(codes)
         declared = {k: kinds.get(names[k], "") for k in new if k not in codes}
         sample = file.sample([k for k, kind in declared.items() if columns.is_free(k, kind)])
-    dialect = Dialect(missing=missing, strict=bool(given.get("strict")), totals=totals)
+    limits = given.get("limits", later.limits)
+    dialect = Dialect(
+        missing=missing, strict=bool(given.get("strict")), totals=totals, limits=limits
+    )
     guessed = {k: _guess(cells, forms[k], declared[k], dialect) for k, cells in sample.items()}
     spelled = frozenset(k for k, form in guessed.items() if forms[k] is None or form != forms[k])
-    forms |= guessed
+    forms = {k: form and form.with_limits(limits) for k, form in (forms | guessed).items()}
     cells_of = [sample[k] if k in spelled else itertools.repeat("") for k in forms]
     body = [[*row] for row in zip(*cells_of, strict=False)] if spelled else []
     remarks += [found("format_long_integers", names[k]) for k in codes]

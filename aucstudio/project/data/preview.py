@@ -126,7 +126,7 @@ def _ends(line: bytes, mark: bytes, left: int) -> bytes:
 
 
 # The parts of a dialect that the user may set, unless the format determines them.
-SETTINGS = ("delimiter", "encoding", "decimal", "quote", "skip", "missing", "strict")
+SETTINGS = ("delimiter", "encoding", "decimal", "quote", "skip", "missing", "limits", "strict")
 # The first lines of these formats are a valid file.
 _OF_LINES = ("csv", "svmlight")
 _MOST_TRIES = 200

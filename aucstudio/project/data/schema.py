@@ -173,9 +173,18 @@ class Schema(ColumnChoices):
         return next((column.name for column in self.columns if column.role == "label"), None)
 
     @property
-    def identifier(self) -> str | None:
-        """Name of the identifier column, if any."""
-        return next((column.name for column in self.columns if column.role == "id"), None)
+    def identifiers(self) -> tuple[str, ...]:
+        """Names of the identifier columns."""
+        return self.having("id")
+
+    @property
+    def group_columns(self) -> tuple[str, ...]:
+        """Names of the columns whose equal values are kept together."""
+        return self.having("group")
+
+    def having(self, role: str) -> tuple[str, ...]:
+        """Name the columns of a role."""
+        return tuple(column.name for column in self.columns if column.role == role)
 
     @property
     def rule(self) -> LabelRule:

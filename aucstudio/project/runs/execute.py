@@ -320,6 +320,7 @@ def trained_model(
         others[0] if len(others) == 1 else "the rest",
         f"{trained_on} of {file_words(table.path.name)}",
         schema=table.schema,
+        groups=() if table.groups is None else table.groups.digests(),
     )
 
 

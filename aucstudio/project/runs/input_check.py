@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any, TypeVar
 
 import msgspec
+import numpy as np
 from scipy import special
 
 from aucstudio.engine.inference import is_significant
@@ -15,6 +16,7 @@ from aucstudio.notices import Notice, notice, text
 from aucstudio.notices.words import counted, interval_words, listed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import spell_number
+from aucstudio.project.data.groups import digests
 from aucstudio.project.data.preparing.acceptance import (
     RANGE,
     UNKNOWN,
@@ -95,7 +97,7 @@ class ScoringReport:
         By column of the model, missing cells without those of ``unreadable``.
     recurring : dict of str to (int, int)
         By group column, how many values also occur in the training table, and how many there are;
-        empty where the training table is not at hand.
+        empty for a model that does not hold them.
     """
 
     table: str
@@ -165,7 +167,9 @@ class ScoringReport:
         if left_out := self.rows - self.scored:
             first = self.left_out[0]
             reason = " ".join(first.reason.split())
-            found.append(notice("rows_left_out", rows=left_out, line=first.line, reason=reason))
+            values = {"rows": left_out, first.unit: first.line, "reason": reason}
+            code = "rows_left_out" if first.unit == "line" else "rows_left_out_by_number"
+            found.append(notice(code, **values))
         file = PurePath(self.table).name
         return [notice("test_file", file=file, what=each) for each in found]
 
@@ -224,28 +228,18 @@ def check_input(model: Model, table: AnyTable, absent: Sequence[str] = ()) -> Sc
         far=far_cells(model.preparation, table),
         left_out=table.rejected,
         empty={name: missing[name] - _bad_cells(table, name) for name in matched},
+        recurring=_recurring(model, table),
     )
 
 
-def count_recurring(
-    table: AnyTable, trained: Mapping[str, Collection[str]]
-) -> dict[str, tuple[int, int]]:
-    """Count the values of group columns that were trained on, and all of them.
-
-    Parameters
-    ----------
-    table : AnyTable
-    trained : mapping of str to collection of str
-        By group column, the values of the training table, spelled as text.
-    """
-    found = {}
-    for name in trained:
-        if name not in [column.name for column in table.columns]:
-            continue
-        counts = table.counts(name, _MOST_VALUES)
+def _recurring(model: Model, table: AnyTable) -> dict[str, tuple[int, int]]:
+    """Count the values of group columns that were trained on, and all of them."""
+    found, names = {}, {column.name for column in table.columns}
+    for name, trained in zip(model.schema.group_columns, model.groups, strict=False):
+        counts = table.counts(name, _MOST_VALUES) if name in names else None
         spelled = (v if isinstance(v, str) else spell_number(v) for v in counts or () if v == v)
-        if values := set(spelled):
-            found[name] = len(values.intersection(trained[name])), len(values)
+        if len(values := digests(spelled)):
+            found[name] = int(np.isin(values, trained).sum()), len(values)
     return found
 
 

@@ -58,6 +58,9 @@ class Model:
         Maps scores to probabilities of the positive class.
     calibrated_on : str
         A description of the rows of the calibration.
+    groups : tuple of ndarray of uint64
+        For each group column of the schema, sorted digests of its values in the training table;
+        empty if they are not known.
     """
 
     preparation: Preparation
@@ -74,6 +77,7 @@ class Model:
     schema: Schema = _NO_SCHEMA
     calibration: Calibration | None = None
     calibrated_on: str = ""
+    groups: tuple[NDArray[np.uint64], ...] = ()
 
     @property
     def feature_columns(self) -> tuple[str, ...]:

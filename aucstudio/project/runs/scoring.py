@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +47,8 @@ from aucstudio.project.runs.model import Model
 
 Array = NDArray[np.float64]
 _READING = 0.6  # of the time, as a guess
-# A block of scored rows: their numbers in the file, identifiers if asked for, scores.
-Sink = Callable[[NDArray[np.int64], NDArray[Any] | None, Array], object]
+# A block of scored rows: their numbers in the file, the cells of the identifiers by column, scores.
+Sink = Callable[[NDArray[np.int64], dict[str, NDArray[Any]], Array], object]
 # Which labelled rows are positive, and their scores.
 Ranked = Callable[[NDArray[np.bool_], Array], object]
 
@@ -58,7 +58,7 @@ def score_file(
     path: str | Path,
     take: Sink,
     *,
-    identifier: str | None = None,
+    identifiers: Sequence[str] = (),
     allowed: Allowed | None = None,
     read: Callable[..., AnyTable] = read_table,
     progress: ReadingListener | None = None,
@@ -71,7 +71,7 @@ def score_file(
     ----------
     model : Model
     path : str or Path
-    take, identifier, allowed, ranked
+    take, identifiers, allowed, ranked
         As for :func:`score_table`.
     read, **how
         As for :func:`read_to_score`.
@@ -94,8 +94,8 @@ def score_file(
         notify(_READING + (1 - _READING) * fraction, words)
 
     reader = functools.partial(read, progress=reading)
-    table = read_to_score(model, path, identifier=identifier, read=reader, **how)
-    asked: dict[str, Any] = {"identifier": identifier, "allowed": allowed, "ranked": ranked}
+    table = read_to_score(model, path, identifiers=identifiers, read=reader, **how)
+    asked: dict[str, Any] = {"identifiers": identifiers, "allowed": allowed, "ranked": ranked}
     return score_table(model, table, take, progress=scoring, **asked)
 
 
@@ -103,7 +103,7 @@ def read_to_score(
     model: Model,
     path: str | Path,
     *,
-    identifier: str | None = None,
+    identifiers: Sequence[str] = (),
     label: str | None = None,
     dialect: DialectChoice = None,
     written: Mapping[str, str] | None = None,
@@ -114,8 +114,8 @@ def read_to_score(
 
     Parameters
     ----------
-    identifier : str, optional
-        A column whose cells are returned as text.
+    identifiers : sequence of str
+        Columns whose cells are returned as text.
     label : str, optional
         The column of classes, if it is not that of the training.
     dialect : dict of str to object, optional
@@ -134,10 +134,11 @@ def read_to_score(
         If the table cannot be read, or a column not in the given notation.
     """
     schema = _in_notation(model, written or {}, scale or {}, parts_of(dialect).get("decimal"))
-    if identifier is not None and identifier not in model.feature_columns:
-        spelled = ColumnSchema(identifier, kind="text")
-        columns = [spelled if c.name == identifier else c for c in schema.columns]
-        schema = dataclasses.replace(schema, columns=tuple(columns))
+    as_text = set(identifiers).difference(model.feature_columns)
+    columns = [
+        ColumnSchema(c.name, kind="text") if c.name in as_text else c for c in schema.columns
+    ]
+    schema = dataclasses.replace(schema, columns=tuple(columns))
     table = read(
         path,
         label=label or model.label,
@@ -167,7 +168,7 @@ def _in_notation(
         form = column.number or NumberFormat(mark)
         if column.name in written:
             marks = [decimal] if decimal else [form.decimal, other_mark(form.decimal)]
-            form = form_like(written[column.name], column, marks)
+            form = form_like(written[column.name], column, marks).with_limits(form.limits)
         if column.name in scale:
             form = dataclasses.replace(form, scale=form.scale * scale[column.name])
         is_other = column.name in written or column.name in scale
@@ -180,7 +181,7 @@ def score_table(
     table: AnyTable,
     take: Sink,
     *,
-    identifier: str | None = None,
+    identifiers: Sequence[str] = (),
     allowed: Allowed | None = None,
     progress: ReadingListener | None = None,
     ranked: Ranked | None = None,
@@ -192,10 +193,10 @@ def score_table(
     model : Model
     table : AnyTable
     take : callable
-        Called with each block of rows: their numbers in the file, the cells of the identifier
-        column or None, and the scores.
-    identifier : str, optional
-        A column of row identifiers; its cells are empty if the table lacks the model's column.
+        Called with each block of rows: their numbers in the file, the cells of the identifiers by
+        column, and the scores.
+    identifiers : sequence of str
+        Columns of row identifiers; cells are empty where the table lacks a column of the model.
     allowed : dict of str to collection of str, optional
         Columns of the model that are accepted, by kind: "unknown" ones may be absent or without
         any known value, "unreadable" ones may have non-numeric cells, those of "range" may be far
@@ -217,13 +218,13 @@ def score_table(
     granted = {kind: tuple((allowed or {}).get(kind, ())) for kind in KINDS}
     notify(0.0, "scoring")
     present = {column.name for column in table.columns}
-    complete, report = _checked(model, table, identifier, granted)
+    complete, report = _checked(model, table, identifiers, granted)
     labels = complete.labelled() if complete.label is not None else None
     kept = np.empty(complete.rows) if labels is not None else None
-    for start, window, scores in score_blocks(model, complete, identifier):
+    for start, window, scores in score_blocks(model, complete, identifiers):
         stop = start + len(scores)
-        cells = None if identifier is None else cell_texts(window.column(identifier))
-        take(complete.file_rows[start:stop], cells, scores)
+        named = {name: cell_texts(window.column(name)) for name in identifiers}
+        take(complete.file_rows[start:stop], named, scores)
         if kept is not None:
             kept[start:stop] = scores
         notify(stop / complete.rows, "scoring")
@@ -237,14 +238,14 @@ def score_table(
 
 
 def _checked(
-    model: Model, table: AnyTable, identifier: str | None, granted: dict[str, tuple[str, ...]]
+    model: Model, table: AnyTable, identifiers: Sequence[str], granted: dict[str, tuple[str, ...]]
 ) -> tuple[AnyTable, ScoringReport]:
     """Add absent columns that are allowed, and check the input of the model."""
-    if identifier is not None and identifier == model.schema.identifier:
-        table = _with_identifier(table, identifier)
-    elif identifier is not None:
-        table.column(identifier)
     present = {column.name for column in table.columns}
+    for name in set(identifiers) - present:
+        if name not in model.schema.identifiers:
+            table.column(name)  # raises the error
+        table = table.with_missing_columns([ColumnSchema(name, role="id", kind="text")])
     complete = with_allowed_columns(model, table, granted)
     absent = [name for name in granted[UNKNOWN] if name not in present]
     model.check_columns(complete)
@@ -253,17 +254,11 @@ def _checked(
     return complete, report
 
 
-def _with_identifier(table: AnyTable, name: str) -> AnyTable:
-    if name in [column.name for column in table.columns]:
-        return table
-    return table.with_missing_columns([ColumnSchema(name, role="id", kind="text")])
-
-
 def score_blocks(
-    model: Model, table: AnyTable, also: str | None = None
+    model: Model, table: AnyTable, also: Sequence[str] = ()
 ) -> Iterator[tuple[int, Table, Array]]:
     """Score a table block by block; yield the first row number, the rows and their scores."""
-    names = (*model.feature_columns, *([] if also is None else [also]))
+    names = tuple(dict.fromkeys((*model.feature_columns, *also)))
     height = table.height(len(model.preparation.feature_names))
     for start, window in table.windows(height, names):
         yield start, window, model.score(window)
@@ -286,8 +281,8 @@ def _area(
     if table.classes.get(table.positive or "", 0) in (0, sum(table.classes.values())):
         return None, text("score_one_class", label=table.label)
     positive = table.is_positive()
-    names = {name for name, role in model.schema.roles if role == "group"}
-    known = tuple(column.name for column in table.columns if column.name in names)
+    names = {column.name for column in table.columns}
+    known = tuple(name for name in model.schema.group_columns if name in names)
     groups = find_groups(table, known).codes if known else None
     found = delong_interval(positive, scores, LEVEL, groups=groups)
     ends = [float(end) if np.isfinite(end) else None for end in (found.low, found.high)]

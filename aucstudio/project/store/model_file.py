@@ -40,7 +40,7 @@ from aucstudio.project.store.files import write_atomically
 FORMAT = 1
 
 _MANIFEST = "manifest.json"
-_PARTS = ("preparation", "scorer", "calibration")
+_PARTS = ("preparation", "scorer", "calibration", "groups")
 _ENTRY = re.compile(rf"arrays/(?P<part>{'|'.join(_PARTS)})\.(?P<name>.+)\.npy")
 _FACTS = ("method", "label", "positive", "negative", "trained_on", "threshold_rule")
 _MOST_MANIFEST = 64_000_000
@@ -104,6 +104,9 @@ def model_to_bytes(model: Model) -> bytes:
         "preparation": settings_of(model.preparation),
         "scorer": {"kind": model.scorer.kind, "settings": model.scorer.settings()},
     }
+    if model.groups:
+        names = model.schema.group_columns
+        arrays["groups"] = {str(k): model.groups[k] for k in range(len(names))}
     if model.calibration is not None:
         made = model.calibration
         arrays["calibration"] = made.arrays()
@@ -195,6 +198,7 @@ def _assemble(manifest: _Manifest, arrays: Mapping[str, Arrays]) -> Model:
         schema=_schema(manifest, preparation),
         calibration=_calibration(manifest, arrays["calibration"]),
         calibrated_on="" if manifest.calibration is None else manifest.calibration.rows,
+        groups=_groups(manifest, arrays["groups"]),
         **{name: getattr(manifest, name) for name in _FACTS},
     )
     if abs(manifest.intercept) > LARGEST:
@@ -226,6 +230,16 @@ def _calibration(manifest: _Manifest, arrays: Arrays) -> calibration.Calibration
     if stored is None:
         return None
     return calibration.restore_calibration(stored.kind, stored.form, stored.settings, arrays)
+
+
+def _groups(manifest: _Manifest, arrays: Arrays) -> tuple[NDArray[np.uint64], ...]:
+    columns = sum(column.get("role") == "group" for column in manifest.schema["columns"])
+    names = [str(k) for k in range(columns)]
+    if arrays and (
+        sorted(arrays) != sorted(names) or any(a.dtype != np.uint64 for a in arrays.values())
+    ):
+        raise ValueError("its values of groups do not match its schema")
+    return tuple(arrays[name] for name in names) if arrays else ()
 
 
 def _require_names(found: PreparationSettings) -> None:

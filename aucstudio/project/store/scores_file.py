@@ -1,7 +1,7 @@
 """Files of scores and other sheets: full digits, and no cell that runs as a formula.
 
-The identifier is there if one was asked for, the probability if the model is calibrated. The score
-is the model's raw score, which does not depend on the threshold.
+It has the requested identifiers, and the probability if the model is calibrated. The score is the
+model's raw score, which does not depend on the threshold.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ _FIXED = ("row", "score", "threshold", "predicted", "probability")
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Block:
-    """Rows of the file; identifiers and probabilities are None where there are none."""
+    """Rows of the file: identifiers by column; probabilities are None where there are none."""
 
     numbers: NDArray[np.int64]
-    identifiers: NDArray[Any] | None
+    identifiers: dict[str, NDArray[Any]]
     scores: NDArray[np.float64]
     threshold: float
     predicted: NDArray[np.str_]
     probabilities: NDArray[np.float64] | None
 
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """Return the columns of the file by name, in order; ``id`` is the identifier."""
-        found = {
-            "row": self.numbers,
-            "id": self.identifiers,
-            "score": self.scores,
-            "threshold": np.full(len(self.scores), self.threshold),
-            "predicted": self.predicted.astype(object),
-            "probability": self.probabilities,
-        }
-        return {name: cells for name, cells in found.items() if cells is not None}
+    def columns(self) -> list[tuple[str, NDArray[Any]]]:
+        """Return the columns of the file; an identifier may have the name of another column."""
+        found = [
+            ("row", self.numbers),
+            *((name, cells.astype(object)) for name, cells in self.identifiers.items()),
+            ("score", self.scores),
+            ("threshold", np.full(len(self.scores), self.threshold)),
+            ("predicted", self.predicted.astype(object)),
+        ]
+        made = self.probabilities
+        return found if made is None else [*found, ("probability", made)]
 
 
 Sink = Callable[[Block], object]
@@ -80,17 +80,17 @@ def score_into(sinks: Sequence[Sink], model: Model, table: str | Path, **how: An
     """
     from aucstudio.project.runs.scoring import score_file
 
-    def take(numbers: NDArray[Any], cells: NDArray[Any] | None, scores: NDArray[Any]) -> None:
+    def take(numbers: NDArray[Any], named: dict[str, NDArray[Any]], scores: NDArray[Any]) -> None:
         predicted, probabilities = model.predicted(scores), model.probabilities(scores)
         for sink in sinks:
-            sink(Block(numbers, cells, scores, model.threshold, predicted, probabilities))
+            sink(Block(numbers, named, scores, model.threshold, predicted, probabilities))
 
     return score_file(model, table, take, **how)
 
 
 @contextlib.contextmanager
 def scores_sink(
-    path: str | Path | None, identifier: str | None, probability: bool
+    path: str | Path | None, identifiers: Sequence[str], probability: bool
 ) -> Iterator[Sink]:
     """Open a sink for a file of scores.
 
@@ -98,35 +98,34 @@ def scores_sink(
     ----------
     path : str, Path or None
         Parquet if the name ends in .parquet, else CSV; None is the standard output.
-    identifier : str or None
-        The column of identifiers.
+    identifiers : sequence of str
+        The columns of identifiers.
     probability : bool
         Whether blocks come with probabilities.
     """
     if path is None:
-        yield csv_sink(sys.stdout, identifier)
+        yield csv_sink(sys.stdout)
     elif str(path).lower().endswith(PARQUET):
-        with parquet_sink(path, identifier, probability) as sink:
+        with parquet_sink(path, identifiers, probability) as sink:
             yield sink
     else:
         with scores_file(path) as file:
-            yield csv_sink(file, identifier)
+            yield csv_sink(file)
 
 
 # ----------------------------------------------------------------- CSV
 
 
-def csv_sink(file: Writable, identifier: str | None) -> Sink:
+def csv_sink(file: Writable) -> Sink:
     """Return a sink that writes blocks of scores as CSV."""
     # The header is written before the first block: not at all if the table is refused.
     begun = False
 
     def sink(block: Block) -> None:
         nonlocal begun
-        columns = block.columns()
-        rows = zip(*(cells.tolist() for cells in columns.values()), strict=True)
-        # The identifier may have the name of another column.
-        header = [] if begun else [[identifier if name == "id" else name for name in columns]]
+        names, columns = zip(*block.columns(), strict=True)
+        rows = zip(*(cells.tolist() for cells in columns), strict=True)
+        header = [] if begun else [names]
         begun = True
         write_csv(file, itertools.chain(header, rows))
 
@@ -146,7 +145,7 @@ def scores_file(path: str | Path) -> Iterator[Writable]:
 
 @contextlib.contextmanager
 def parquet_sink(
-    path: str | Path, identifier: str | None, probability: bool = False
+    path: str | Path, identifiers: Sequence[str], probability: bool = False
 ) -> Iterator[Sink]:
     """Open a sink whose blocks of scores are in a Parquet file at the end, or not at all.
 
@@ -161,7 +160,7 @@ def parquet_sink(
     import duckdb
 
     with scratch.folder() as folder, duckdb.connect(str(folder / "scores.duckdb")) as rows:
-        carried = [] if identifier is None else [f"{quoted(_free(identifier))} VARCHAR"]
+        carried = [f"{quoted(_free(name))} VARCHAR" for name in identifiers]
         given = ["probability DOUBLE"] if probability else []
         fixed = ["score DOUBLE", "threshold DOUBLE", "predicted VARCHAR"]
         columns = ["row BIGINT", *carried, *fixed, *given]
@@ -169,9 +168,7 @@ def parquet_sink(
 
         def sink(block: Block) -> None:
             # DuckDB finds them by the name that they have here.
-            blocks = block.columns()
-            if "id" in blocks:
-                blocks["id"] = blocks["id"].astype(object)
+            blocks = {f"c{k}": cells for k, (_, cells) in enumerate(block.columns())}
             rows.execute(f"INSERT INTO scores SELECT {', '.join(blocks)} FROM blocks")
 
         try:
@@ -191,7 +188,7 @@ def copy_file(file: Path, target: str | Path) -> None:
 
 
 def _free(identifier: str) -> str:
-    """Return a name for the column of identifiers that no other column has."""
+    """Return a name for a column of identifiers that is not that of a fixed column."""
     taken = identifier.casefold() in _FIXED
     return f"{identifier} (identifier)" if taken else identifier
 

@@ -9,7 +9,7 @@ import itertools
 import logging
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -186,16 +186,6 @@ def call_all(
                 found |= {number: cluster.result(future) for number, future in ended}
                 stop_or_continue()
     return [found[number] for number in range(len(calls))]
-
-
-@contextlib.contextmanager
-def cluster_context(address: str) -> Iterator[Cluster]:
-    """Open a cluster within a ``with`` statement; see :func:`open_cluster`."""
-    cluster = open_cluster(address)
-    try:
-        yield cluster
-    finally:
-        cluster.close()
 
 
 def open_cluster(address: str) -> Cluster:

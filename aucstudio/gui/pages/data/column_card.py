@@ -14,8 +14,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QComboBox, QGridLayout, QScrollArea, QWidget
 
 from aucstudio.engine.arrays import Array
-from aucstudio.gui.common.column_controls import DatePartsButton
-from aucstudio.gui.common.controls import declared_items
+from aucstudio.gui.common.column_controls import DatePartsButton, role_words
 from aucstudio.gui.common.plain_text import PlainLabel, distinguishable, elided, plain_tooltip
 from aucstudio.gui.common.plots.roc_sketch import RocSketch, outline
 from aucstudio.gui.common.plotting import faded, make_plot, pen, style_plot
@@ -34,13 +33,12 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.notices import text
 from aucstudio.notices.words import counted
-from aucstudio.project.data.columns import NUMERIC_ROLES, ColumnInfo
+from aucstudio.project.data.columns import NUMERIC_ROLES, ROLES, ColumnInfo
 from aucstudio.project.data.text import dates
 from aucstudio.project.survey.columns import ColumnSummary, Distribution, Figures
 
 WIDTH = 272
-_DATES = 36
-_AIR = 14  # for the scroll bar
+_AIR, _GAP = 14, 8  # for the scroll bar; between figures
 _HEAD_WIDTH = 56
 _MOST_SIGNS = 8  # of a number in a cell
 _HEIGHT, _ROC_HEIGHT, _BAR = 150, 170, 20
@@ -137,10 +135,10 @@ class ColumnCard(QScrollArea):
     def _offer_roles(self, column: ColumnInfo) -> None:
         self.role_combo.clear()
         is_label = column.role == "label"
-        for words, role in declared_items("column_role"):
+        for role in ROLES:
             fits = role not in NUMERIC_ROLES or column.kind == "number"
             if fits and (role == "label") == is_label:
-                self.role_combo.addItem(words, role)
+                self.role_combo.addItem(role_words(role, column), role)
         self.role_combo.setCurrentIndex(max(0, self.role_combo.findData(column.role)))
         self.role_combo.setEnabled(not is_label)
         plain_tooltip(self.role_combo, text("data_label_tip" if is_label else "data_role_tip"))
@@ -167,7 +165,9 @@ class ColumnCard(QScrollArea):
 
     def least_width(self) -> int:
         """Return the least width without elided text."""
-        return scaled(WIDTH + _DATES if self.has_dates else WIDTH)
+        room = self.fontMetrics().horizontalAdvance
+        dates = room(_FIGURES["high"]) + 3 * (_GAP + room("0000-00-00")) + 2 * _AIR
+        return max(scaled(WIDTH), dates if self.has_dates else 0)
 
     def _on_role(self) -> None:
         role = self.role_combo.currentData()
@@ -182,7 +182,7 @@ class FigureGrid(QWidget):
         super().__init__()
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(8)
+        grid.setHorizontalSpacing(_GAP)
         grid.setVerticalSpacing(2)
         self._cells = {(line, place): PlainLabel() for line in range(8) for place in range(4)}
         for (line, place), cell in self._cells.items():

@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 
+from aucstudio.gui.common.column_controls import role_words
 from aucstudio.gui.common.rows_model import file_facts
 from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
 from aucstudio.gui.common.theme import scaled
@@ -63,6 +64,14 @@ class _ColumnTable(TableView):
 
     def column_room(self, column: int) -> int:
         return self.widths[column]
+
+    def fit_columns(self) -> bool:
+        fits = super().fit_columns()
+        shown = [k for k in range(1, len(self.widths)) if not self.isColumnHidden(k)]
+        rest = self.viewport().width() - sum(self.widths[k] for k in shown)
+        name = max(scaled(_WIDTHS[_NAME]), min(self.widths[_NAME], rest))
+        self.setColumnWidth(_NAME, name)  # a long name is cut before a role
+        return fits
 
     def copied_columns(self) -> list[int]:
         return list(range(self.model().columnCount()))
@@ -124,7 +133,7 @@ class Overview(QWidget):
             role: make_action(
                 menu,
                 f"role_{role}_action",
-                _role_words(role),
+                role_words(role),
                 tip,
                 verb=partial(self._use_as, role),
             )
@@ -160,7 +169,7 @@ class Overview(QWidget):
             ),
             spec("Missing", lambda column: column.missing, is_figure=True),
             spec("Distinct", lambda column: column.distinct, is_figure=True),
-            spec("Role", lambda column: _role_words(column.role)),
+            spec("Role", lambda column: role_words(column.role, column)),
             spec("Kind", lambda column: "Date" if column.is_date else column.kind.capitalize()),
             spec("Decided by", lambda column: "detection" if column.guessed else "you"),
             spec("First values", _examples),
@@ -196,14 +205,14 @@ class Overview(QWidget):
         """Set the widths of the columns for the present text size and the names of the table."""
         header, room = self.list.horizontalHeader(), self.list.fontMetrics().horizontalAdvance
         widths = [scaled(width) for width in _WIDTHS]
-        longest = max(room(_role_words(role)) for role in ROLES) + scaled(_AIR)
+        longest = max(room(role_words(role)) for role in ROLES) + scaled(_AIR)
         widths[_ROLE] = max(widths[_ROLE], longest)
         names = min(self.list.sizeHintForColumn(_NAME), scaled(_WIDEST_NAME))
         widths[_NAME] = max(widths[_NAME], names)
-        self.list.widths = widths
-        self.list.fit_columns()
         for place, width in enumerate(widths):
             header.resizeSection(place, width)
+        self.list.widths = widths
+        self.list.fit_columns()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -285,7 +294,7 @@ class Overview(QWidget):
 
         def is_found(place: int) -> bool:
             column = self._at(place)
-            texts = column.name, _role_words(column.role), column.kind, column.reason
+            texts = column.name, role_words(column.role, column), column.kind, column.reason
             return any(wanted in one.casefold() for one in texts)
 
         self.model.filter(is_found if wanted else None)
@@ -337,10 +346,6 @@ def _ranked(table: Table) -> tuple[object, ...]:
     """Return what the areas of a table depend on: not its roles."""
     columns = table.columns
     return table.sha256, table.label, table.positive, len(columns), id(columns[0].values)
-
-
-def _role_words(role: str) -> str:
-    return str(control_words("column_role")["choices"][role])
 
 
 def _can_be(column: Column, role: str) -> bool:

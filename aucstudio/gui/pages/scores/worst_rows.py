@@ -92,7 +92,7 @@ def number(value: float) -> str:
 def held_out_columns(run: ShownRun, table: Table | None) -> dict[str, list[object]]:
     """Return every held-out score of every split: run, split, class, score, row from 1.
 
-    The identifier of each row is added if the table of the run is open and has one.
+    The identifiers of each row are added if the table of the run is open and has them.
     """
     from_file = run.record.experiment.validation.scheme == "file"
     row = "test_file_row" if from_file else "row"
@@ -107,9 +107,10 @@ def held_out_columns(run: ShownRun, table: Table | None) -> dict[str, list[objec
         data[row] += (split.test_rows + 1).tolist()
     schema = run.record.experiment.data.schema
     known = table is not None and table.sha256 == schema.sha256 and not from_file
-    if known and table is not None and schema.identifier is not None:
-        cells = cell_texts(table.column(schema.identifier))
-        name = schema.identifier if schema.identifier not in data else f"{schema.identifier} (id)"
+    for identifier in schema.identifiers if known else ():
+        assert table is not None
+        cells = cell_texts(table.column(identifier))
+        name = identifier if identifier not in data else f"{identifier} (id)"
         data[name] = [cells[k] for split in run.record.splits for k in split.test_rows.tolist()]
     return data
 

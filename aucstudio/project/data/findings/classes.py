@@ -46,7 +46,7 @@ def left_out(table: AnyTable) -> Iterator[Finding]:
     """Report rows that were left out, and columns that are mostly empty."""
     reported = sum(f.rows for f in table.findings if f.kind in ("header", "rejected"))
     if reported < table.rejected_rows and not any(f.kind == "rejected" for f in table.findings):
-        first = f", the first in line {table.rejected[0].line}" if table.rejected else ""
+        first = f", the first in {table.rejected[0].where}" if table.rejected else ""
         yield found("rejected_rows", rows=table.rejected_rows, first=first)
     missing = table.missing()
     empty = [

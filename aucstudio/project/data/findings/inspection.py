@@ -12,6 +12,7 @@ from aucstudio.project.data.columns import Column, spell_cell
 from aucstudio.project.data.findings.find import find, sampled_table
 from aucstudio.project.data.findings.separation import areas
 from aucstudio.project.data.import_choices import role_is_guess
+from aucstudio.project.data.text.contents import Rejected
 from aucstudio.project.data.text.dates import WHOLE
 
 _DIALECT = ("encoding", "delimiter", "decimal", "header")
@@ -84,7 +85,7 @@ def inspection_lines(document: dict[str, Any]) -> Iterator[str]:
         if note not in shown:
             yield text("inspect_note", note=note)
     for rejected in document["rejected"]:
-        yield text("inspect_rejected", line=rejected["line"], reason=rejected["reason"])
+        yield text("inspect_rejected", where=Rejected(**rejected).where, reason=rejected["reason"])
 
 
 def _format_words(document: dict[str, Any]) -> str:

@@ -158,11 +158,20 @@ def groups(table: Table) -> Iterator[Finding]:
 
 def _repeats(column: Column, known: int) -> bool:
     """Return whether many numbered things, or codes, have about equally many rows."""
-    few, many = _FEWEST_REPEATED, known / _LEAST_ROWS_EACH
-    is_thing = is_numbered(column) or is_named_code(column.name)
     if isinstance(column, SparseColumn):
         return False
-    return is_thing and few <= column.distinct <= many and _are_even(column, known)
+    is_counted = _is_counted(column)
+    many = known / (2 if is_counted else _LEAST_ROWS_EACH)
+    is_thing = is_counted or is_numbered(column) or is_named_code(column.name)
+    return is_thing and _FEWEST_REPEATED <= column.distinct <= many and _are_even(column, known)
+
+
+def _is_counted(column: Column) -> bool:
+    """Return whether rows are numbered from 0 or 1 in blocks: 1, 1, 1, 2, 2, 3, 3, 3."""
+    if column.kind == "text" or column.is_date or column.missing:
+        return False
+    steps = np.diff(column.values)
+    return bool(column.values[0] in (0, 1) and np.all((steps == 0) | (steps == 1)))
 
 
 def _are_even(column: Column, known: int) -> bool:

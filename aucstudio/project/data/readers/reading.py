@@ -206,7 +206,7 @@ class Opening:
 
 def chosen_parts(given: Iterable[str], kind: Kind, form: Format) -> tuple[str, ...]:
     """Return the given parts of a dialect that apply to a file of a kind and format."""
-    apply = {"sheet", "missing", "strict", *(["encoding"] if form.encodings else [])}
+    apply = {"sheet", "missing", "strict", "limits", *(["encoding"] if form.encodings else [])}
     return tuple(sorted(part for part in given if kind == TEXT or part in apply))
 
 

@@ -33,8 +33,10 @@ def write_rejected(table: AnyTable, target: str | Path) -> int:
     Raises
     ------
     InputError
-        If the file is missing, or ``target`` cannot be written.
+        If the file is missing or no text file, or ``target`` cannot be written.
     """
+    if table.format != "csv":
+        raise input_error("rejected_not_text", file=table.path)
     with scratch.folder() as folder:
         source = _opened_again(table, folder)
         reasons = {row.line: row.reason for row in walk_rows(source) if row.reason}

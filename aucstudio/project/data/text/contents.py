@@ -57,6 +57,16 @@ class Rejected:
     reason: str
     row: int
 
+    @property
+    def unit(self) -> str:
+        """What ``line`` counts: "line", or "row" in a file without lines."""
+        return "row" if self.line == self.row else "line"
+
+    @property
+    def where(self) -> str:
+        """Name the place of the row: line 17."""
+        return f"{self.unit} {self.line}"
+
 
 @dataclasses.dataclass(frozen=True)
 class Unreadable:
@@ -297,6 +307,7 @@ class FormatChecks(abc.ABC):
     def _type_of(self, k: int, form: NumberFormat) -> NumberFormat | None:
         """Return the format of most cells; None if the other cells are too many."""
         found = type_of(self._counted(k, form), self.source.dialect.decimal, form)
+        found = found and found.with_limits(form.limits)
         return None if self.numbers[k].is_crowded and found == form else found
 
     def _nearly(self, k: int, form: NumberFormat) -> NumberFormat | None:

@@ -277,5 +277,6 @@ def _forms(
             forms[k] = guess_form(cells, dialect.decimal, dialect.number_words)
         if kind == "number" and forms[k] is None:
             forms[k] = forced_form(cells, dialect.decimal)
+    forms = {k: form and form.with_limits(dialect.limits) for k, form in forms.items()}
     is_fixed = {name for name, kind in (known | {**kinds}).items() if kind == "number"}
     return forms, frozenset(k for k, name in enumerate(names) if name in is_fixed)

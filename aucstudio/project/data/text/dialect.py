@@ -65,6 +65,9 @@ class Dialect:
         Whether rows lack the empty cells at their end.
     strict : bool
         Whether a row that cannot be read is an error.
+    limits : {"", "limit", "half"}
+        How values beyond a limit are read, as in
+        :class:`~aucstudio.project.data.text.numerals.NumberFormat`.
     """
 
     encoding: str = "utf-8"
@@ -85,6 +88,7 @@ class Dialect:
     headings: bool = False
     ragged: bool = False
     strict: bool = False
+    limits: Literal["", "limit", "half"] = ""
 
     def check(self) -> None:
         """Raise InputError for impossible settings."""
@@ -94,6 +98,8 @@ class Dialect:
                 raise input_error("mark_of_dialect", setting=setting)
         if self.delimiter == self.quote:
             raise input_error("quote_is_delimiter")
+        if self.limits not in ("", "limit", "half"):
+            raise input_error("limits_unknown")
         if self.decimal not in (".", ","):
             raise input_error("decimal_mark_unknown")
         for setting in ("skip", "upper_rows", "lower_rows"):

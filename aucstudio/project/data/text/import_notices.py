@@ -410,15 +410,17 @@ def _about_rows(contents: Contents) -> Iterator[Finding]:
         yield remark("rejected", code, (), rows, rows=rows, line=line)
     others = [row for row in left_out.listed if row.reason not in _REPORTED]
     for reason in _REPORTED:
-        lines = [str(row.line) for row in left_out.listed if row.reason == reason]
-        if lines:
-            code, shown = "import_lines" if len(lines) > 1 else "import_line", _first_of(lines)
+        same = [row for row in left_out.listed if row.reason == reason]
+        if same:
             kind = "header" if reason == AGAIN else "rejected"
-            yield remark(kind, code, (), len(lines), lines=shown, why=reason)
+            code = "import_lines" if len(same) > 1 else "import_line"
+            where = {"unit": same[0].unit, "lines": _first_of(str(row.line) for row in same)}
+            yield remark(kind, code, (), len(same), **where, why=reason)
     count = left_out.total - (len(left_out.listed) - len(others))
     if count and others:
-        line, reason = others[0].line, others[0].reason
-        yield remark("rejected", "import_rejected", (), count, rows=count, line=line, why=reason)
+        first = others[0]
+        facts = {"rows": count, "unit": first.unit, "line": first.line, "why": first.reason}
+        yield remark("rejected", "import_rejected", (), count, **facts)
 
 
 def _first_of(words: Iterable[str]) -> str:

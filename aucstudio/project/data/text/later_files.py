@@ -101,6 +101,7 @@ def later_forms(names: list[str], schema: Schema, given: Mapping[str, Any]) -> d
             form = column.number or NumberFormat(mark)
             if "decimal" in given and not form.layout:
                 form = dataclasses.replace(form, decimal=given["decimal"], grouped=True)
+            form = form.with_limits(given.get("limits", form.limits))
         forms[k] = form
     return forms
 

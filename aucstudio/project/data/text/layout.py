@@ -163,6 +163,7 @@ def _layout(
         totals=given.get("totals", False),
         headings=headings,
         strict=given.get("strict", False),
+        limits=given.get("limits", ""),
         short_header=short_header(sample) if header else "",
     )
     dialect.check()

@@ -8,6 +8,7 @@ import functools
 import math
 import re
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from aucstudio.project.data.text import dates, vocabulary
 
@@ -69,6 +70,11 @@ NOTE = (
 _DIGIT = re.compile("[0-9]")
 _FOOTNOTE = re.compile(f"{NOTE}$")
 
+# A value beyond a limit, such as one of detection.
+BELOW = "<\u2264"
+BEYOND = f"([>\u2265{BELOW}])=?[ \u00a0]*([^>\u2265{BELOW}=].*)"
+_BEYOND = re.compile(BEYOND)
+
 # No cents, after the decimal mark: 45.000,-
 _NO_CENTS = "(?:--?|\u2013|\u2014)"
 
@@ -98,6 +104,9 @@ class NumberFormat:
         :mod:`~aucstudio.project.data.text.dates`; empty for numbers.
     scale : float
         The factor of numbers in a later file with fractions instead of per cent, or the reverse.
+    limits : {"", "limit", "half"}
+        How a value beyond a limit is read, such as "<1.8": not at all, as the limit, or as half of
+        it. Above a limit, half of it makes no sense, and the limit counts.
     """
 
     decimal: str = "."
@@ -106,6 +115,12 @@ class NumberFormat:
     affix: str = ""
     layout: str = ""
     scale: float = 1.0
+    limits: Literal["", "limit", "half"] = ""
+
+    def with_limits(self, limits: Literal["", "limit", "half"]) -> NumberFormat:
+        """Return a format that reads values beyond a limit differently; dates have none."""
+        is_same = bool(self.layout) or limits == self.limits
+        return self if is_same else dataclasses.replace(self, limits=limits)
 
     @property
     def dated(self) -> str:
@@ -201,6 +216,9 @@ class NumberFormat:
         if self.layout:
             return dates.read(cell, self.layout) * self.scale
         found = self._found(cell)
+        if found is None and self.limits and (beyond := _BEYOND.fullmatch(cell)):
+            is_half = self.limits == "half" and beyond[1] in BELOW
+            return self.read(beyond[2]) * (0.5 if is_half else 1.0)
         if found is None:
             return math.inf
         value = float(found["number"].translate(self._as_python)) * self.scale

@@ -248,13 +248,14 @@ def _readings(model: Model) -> dict[str, Any]:
 
 
 def _is_odd(form: NumberFormat) -> bool:
-    return form.grouped or form.dressed or bool(form.layout)
+    return form.grouped or form.dressed or bool(form.layout or form.limits)
 
 
 def _reading(form: NumberFormat) -> dict[str, Any]:
     if form.layout:
         return {"ways": [dates.pattern(way) for way in dates.ways_of(form.layout)]}
-    return {"pattern": form.pattern, "decimal": form.decimal, "marks": form.marks}
+    written = {"pattern": form.pattern, "decimal": form.decimal, "marks": form.marks}
+    return written | _filled(limits=form.limits)
 
 
 def _plain(part: Any) -> Any:
