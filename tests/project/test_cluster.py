@@ -67,7 +67,9 @@ def assert_same_numbers(record, alone):
 
 
 @pytest.mark.slow
-def test_lost_workers_do_not_change_the_numbers(dask, plan, table, tmp_path):
+def test_lost_workers_change_no_numbers_and_a_lost_scheduler_keeps_splits(
+    dask, plan, table, tmp_path, monkeypatch
+):
     for _ in range(3):
         dask.worker()
     dask.wait_for_workers(3)
@@ -87,6 +89,8 @@ def test_lost_workers_do_not_change_the_numbers(dask, plan, table, tmp_path):
     lose_a_worker_in_a_search(dask, plan, table)
     with dask.client() as client:
         assert len(client.scheduler_info()["workers"]) == 1
+    monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 5.0)
+    lose_the_scheduler(dask, plan, table)
 
 
 def lose_a_worker_in_a_search(dask, plan, table):
@@ -113,6 +117,21 @@ def lose_a_worker_in_a_search(dask, plan, table):
     assert reports[-1].remote.where.endswith(f" of {dask.address}")
 
 
+def lose_the_scheduler(dask, plan, table):
+    """Finished splits are kept."""
+
+    def bar(fraction, words):
+        if fraction > 0 and dask.scheduler.poll() is None:
+            dask.end(dask.scheduler)
+
+    records = run_on_cluster(two_runs(plan, table), dask.address, bar=bar)
+    failed = [record for record in records if record.status == "failed"]
+    assert failed
+    for record in failed:
+        assert f"the connection to the Dask scheduler at {dask.address} was" in record.error
+    assert 1 <= sum(len(record.splits) for record in records) < 10
+
+
 @pytest.mark.slow
 def test_cluster_comparison_equals_the_local_one(
     stable_cluster, plan, table, tmp_path, monkeypatch, capfd
@@ -128,25 +147,6 @@ def test_cluster_comparison_equals_the_local_one(
         documents.append(capfd.readouterr().out)
     assert documents[0] == documents[1]
     assert len(json.loads(documents[0])["pairs"]["pauc"]) == 6
-
-
-@pytest.mark.slow
-def test_lost_scheduler_keeps_the_finished_splits(dask, plan, table, monkeypatch):
-    monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 5.0)
-    dask.worker()
-    dask.wait_for_workers(1)
-    study = two_runs(plan, table)
-
-    def bar(fraction, words):
-        if fraction > 0 and dask.scheduler.poll() is None:
-            dask.end(dask.scheduler)
-
-    records = run_on_cluster(study, dask.address, bar=bar)
-    failed = [record for record in records if record.status == "failed"]
-    assert failed
-    for record in failed:
-        assert f"the connection to the Dask scheduler at {dask.address} was" in record.error
-    assert 1 <= sum(len(record.splits) for record in records) < 10
 
 
 @pytest.mark.slow
