@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
             return DONE
         if not named:
             raise input_error("no_run_to_compare", file=options.project)
-        figures = [comparison.run_figures(name, record, band) for name, record in named]
+        figures = [comparison.compared_figures(name, record, band) for name, record in named]
         for measure in (comparison.AUC, comparison.PAUC):
             pairs = comparison.compare_runs(named, band, measure, workers=workers)
             whole = measure == comparison.AUC

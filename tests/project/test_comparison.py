@@ -158,7 +158,7 @@ def test_comparison_can_be_stopped(one):
 
 
 def test_run_figures_match_the_summaries(several):
-    run = comparison.run_figures("a", several[0], BAND)
+    run = comparison.compared_figures("a", several[0], BAND)
     assert run.auc == auc_summary(several[0])
     assert run.pauc == pauc_summary(several[0], BAND)
     assert run.gap == train_auc(several[0]) - run.auc.value
@@ -256,14 +256,16 @@ def test_untested_pairs_are_not_ties():
 
 
 def test_training_for_another_range_is_detected(one):
-    plain = comparison.run_figures("a", one[0], BAND)
+    plain = comparison.compared_figures("a", one[0], BAND)
     assert plain.trained_for is None
     assert not plain.trained_elsewhere(BAND)
     for set_to, elsewhere in ((BAND, False), ((0.0, 0.05), True)):
         experiment = dataclasses.replace(
             one[0].experiment, method="svm-pauc", params={"fpr_range": list(set_to)}
         )
-        run = comparison.run_figures("a", dataclasses.replace(one[0], experiment=experiment), BAND)
+        run = comparison.compared_figures(
+            "a", dataclasses.replace(one[0], experiment=experiment), BAND
+        )
         assert run.trained_for == set_to
         assert run.trained_elsewhere(BAND) == elsewhere
 
@@ -332,7 +334,7 @@ def test_significant_and_untested_pairs_have_no_forecast(pair):
 def tables(one):
     odd = "50 % & |more|"
     third = of_areas("c", 0.5)
-    runs = [comparison.run_figures(n, r, BAND) for n, r in zip(("a", odd), one, strict=True)]
+    runs = [comparison.compared_figures(n, r, BAND) for n, r in zip(("a", odd), one, strict=True)]
     (pair,) = comparison.compare_runs([("a", one[0]), (odd, one[1])], BAND)
     reason = notice("trained_on_different_tables", files="a against b")
     refused = [PairComparison(n, "c", refused=reason) for n in ("a", odd)]

@@ -21,7 +21,7 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.thresholds import Stakes, Target
-from aucstudio.project.runs.experiment import Band, DataReference, check_band
+from aucstudio.project.runs.experiment import Band, DataReference, require_band
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.tuning import PAUC
 from aucstudio.project.store.project.database import as_stored
@@ -281,7 +281,7 @@ def read_plan(document: Any) -> Plan:
     """
     try:
         plan = Plan.from_json(document)
-        check_band(plan.band)
+        require_band(plan.band)
         declared = declared_params(METHODS[plan.method])
         for name, value in plan.params.get(plan.method, {}).items():
             declared[name].check(value)

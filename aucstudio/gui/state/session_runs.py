@@ -25,7 +25,7 @@ from aucstudio.project.runs.experiment import (
     Band,
     DataReference,
     Experiment,
-    check_band,
+    require_band,
 )
 from aucstudio.project.runs.planning import (
     PlannedRun,
@@ -324,7 +324,7 @@ class FindBest:
         if session.study.tournament.busy:
             raise InputError("a search for the best model is already running")
         check_searchable(table)
-        check_band(band)
+        require_band(band)
         DataReference.to_table(table)  # refuses tables on which no run is possible
         validation, folds = held_out_once(plan.validation), inner_folds(plan.validation)
         if table.rows <= _QUICKLY_DRAWN:  # larger tables have enough rows

@@ -314,7 +314,7 @@ CSV_HEAD = tuple(field.name for field in dataclasses.fields(Contribution))
 _NAMED = 3
 
 
-def headline(detail: RowDetail, number: int, others: str, label: str = "") -> str:
+def score_headline(detail: RowDetail, number: int, others: str, label: str = "") -> str:
     """Describe the difference of a score from the mean, and its main contributions.
 
     ``label`` is the class of the row, if it is known.
@@ -325,11 +325,11 @@ def headline(detail: RowDetail, number: int, others: str, label: str = "") -> st
     if not difference:
         return notice("row_score_equal", **facts).text
     facts |= {"size": plain_number(abs(difference), 3), "above": difference > 0}
-    because = f": {', '.join(map(named, most))}" if most else ""
+    because = f": {', '.join(map(named_contribution, most))}" if most else ""
     return notice("row_score_apart", because=because, **facts).text
 
 
-def named(part: Contribution) -> str:
+def named_contribution(part: Contribution) -> str:
     """Name a column with the row's cell and its contribution."""
     return f"{part.column} = {part.value} ({_signed(part.contribution)})"
 
@@ -338,7 +338,11 @@ def about(detail: RowDetail) -> list[Notice]:
     """Return opposite contributions, precision and the rows compared with."""
     difference = detail.score - detail.mean
     against = [part for part in detail.parts if part.contribution * difference < 0][:_NAMED]
-    found = [notice("contributions_against", columns=tuple(map(named, against)))] if against else []
+    found = (
+        [notice("contributions_against", columns=tuple(map(named_contribution, against)))]
+        if against
+        else []
+    )
     if detail.exact:
         found.append(notice("contributions_exact"))
     else:

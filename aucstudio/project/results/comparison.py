@@ -231,7 +231,7 @@ class Comparison:
         return float(np.where(np.isnan(values).any(axis=0), math.nan, ranks).mean())
 
 
-def run_figures(name: str, record: RunRecord, band: Band) -> RunFigures:
+def compared_figures(name: str, record: RunRecord, band: Band) -> RunFigures:
     """Compute the figures of one run from its stored scores."""
     return RunFigures(
         name,

@@ -21,7 +21,7 @@ from aucstudio.project.results.summary import (
     range_notices,
     run_as_json,
 )
-from aucstudio.project.runs.experiment import Band, check_band
+from aucstudio.project.runs.experiment import Band, require_band
 from aucstudio.project.runs.record import RunRecord
 
 if TYPE_CHECKING:
@@ -181,19 +181,19 @@ class _Window(msgspec.Struct):
 
     def __post_init__(self) -> None:
         if self.band is not None:
-            check_band(self.band)
+            require_band(self.band)
 
 
 def readable_runs(
     named: Sequence[tuple[str, RunRecord]], band: Band, complain: Callable[[str], object]
 ) -> list[tuple[str, RunRecord]]:
     """Return the runs with intact scores, by computing their figures."""
-    from aucstudio.project.results.comparison import run_figures
+    from aucstudio.project.results.comparison import compared_figures
 
     sound = []
     for name, record in named:
         try:
-            run_figures(name, record, band)
+            compared_figures(name, record, band)
         except ValueError as error:
             complain(text("run_left_out", run=name, reason=error))
         else:

@@ -28,7 +28,7 @@ from aucstudio.project.runs.experiment import (
     Band,
     DataReference,
     Experiment,
-    check_band,
+    require_band,
 )
 from aucstudio.project.runs.tuning import Tuning, check_tuning
 
@@ -63,7 +63,7 @@ def plan_experiment(
     for name in settings:
         _require_setting(known, name)
     check_settings(known, settings)
-    check_band(band)
+    require_band(band)
     defaults = {name: declared.default for name, declared in declared_params(known).items()}
     params = defaults | {n: _as_declared(known, n, value) for n, value in settings.items()}
     if tuning is not None:

@@ -33,7 +33,7 @@ from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.results.comparison import pair_tests
 from aucstudio.project.results.summary import WHOLE
 from aucstudio.project.runs.execute import execute_split, failure_sentence, refit
-from aucstudio.project.runs.experiment import DataReference, check_band
+from aucstudio.project.runs.experiment import DataReference, require_band
 from aucstudio.project.runs.final_model import with_carried_threshold
 from aucstudio.project.runs.planning import (
     DEFAULT_BAND,
@@ -115,7 +115,7 @@ def find_best(
     if validation.splits != 1:
         raise InputError("Find the best holds out one part of the rows", setting="validation")
     if fpr_range is not None:
-        check_band(fpr_range)
+        require_band(fpr_range)
     options = validation, fpr_range, folds, budget or Budget(), store, preparation, watch
     return _Search(table, *options).run(entrants)
 

@@ -22,7 +22,7 @@ from aucstudio.project.explain.contributions import (
     as_lines,
     cell_words,
     explain_row,
-    headline,
+    score_headline,
     tip,
 )
 from aucstudio.project.runs.record import RunRecord
@@ -121,7 +121,9 @@ class RowPart(LongPicture[RowDetail]):
         most = _MOST_SHOWN if self.all_check.isChecked() else _SHOWN
         rows = [_whisker(part, exact=found.exact) for part in found.shown(most)]
         self.chart.show_rows(rows, subject.run.look)
-        words = headline(found, found.row + 1, "the training rows", _label(subject, found.row))
+        words = score_headline(
+            found, found.row + 1, "the training rows", _label(subject, found.row)
+        )
         if self._answer.busy:
             details = [text("model_row_sampling")]
         else:

@@ -34,7 +34,7 @@ from aucstudio.project.store.project.contents import (
     insert_plan,
     insert_run,
     read_contents,
-    read_plan,
+    read_stored_plan,
     update_contents,
 )
 from aucstudio.project.store.project.database import (
@@ -186,7 +186,7 @@ class ProjectFile:
     def plan(self) -> dict[str, Any]:
         """Read the plan; empty in a new project, and where it is damaged."""
         with self._reading() as database:
-            found = read_plan(database)
+            found = read_stored_plan(database)
         self.known_plan, self._version = found.plan, found.version
         return self.known_plan
 
@@ -199,7 +199,7 @@ class ProjectFile:
             If another program has written it since it was last read or written here.
         """
         with self._writing() as database:
-            version = read_plan(database).version
+            version = read_stored_plan(database).version
             if self._version not in (None, version):
                 sentence = text("plan_changed_elsewhere", file=self.path)
                 raise StalePlanError(sentence, file=str(self.path))
