@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from aucstudio import __version__
 from aucstudio.console import BAD_INPUT, note
+from aucstudio.engine.params import read_decimal
 from aucstudio.notices.words import suggestion
 from aucstudio.project.errors import InputError, input_error
 
@@ -91,7 +92,7 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
 def minutes(text: str) -> float:
     """Read a time limit."""
     try:
-        found = float(text)
+        found = read_decimal(text)
     except ValueError:
         found = float("nan")
     if not 0.0 < found < float("inf"):
@@ -193,7 +194,7 @@ def read_acceptance(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _factor(text: str) -> float:
-    factor = float(text)
+    factor = read_decimal(text)
     if not (math.isfinite(factor) and factor):
         raise ValueError
     return factor

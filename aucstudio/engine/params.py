@@ -28,6 +28,7 @@ _NAMES = {"float": "a number", "int": "a whole number", "bool": "true or false"}
 _END = r"\s*((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(%?)\s*"
 _RANGE = re.compile(rf"(?:{_END}(?:[,;…–−-]|\.{{2,}}|\s)){{0,1}}{_END}", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+_GROUPED = re.compile(r"[1-9]\d{0,2}(,\d{3})+")  # "1,500" may be 1.5 or 1500
 _MULTIPLE = re.compile(r"(?P<word>[a-z]+)(?P<sign>[*/])(?P<number>[0-9]{1,9}(\.[0-9]{1,9})?)")
 
 
@@ -36,6 +37,18 @@ def declarations(*path: str) -> dict[str, Any]:
     """Read a TOML file of the engine."""
     file = importlib.resources.files("aucstudio.engine").joinpath(*path)
     return tomllib.loads(file.read_text("utf-8"))
+
+
+def read_decimal(text: str) -> float:
+    """Read a number with a decimal point or a decimal comma: "0.5", "0,5".
+
+    Raises
+    ------
+    ValueError
+        If it is not a number, or its comma may separate thousands.
+    """
+    plain = text.strip().replace("\u2212", "-")
+    return float(plain if _GROUPED.fullmatch(plain) else plain.replace(",", "."))
 
 
 class InvalidSetting(ValueError):  # noqa: N818  (named for what is wrong)
@@ -212,7 +225,7 @@ class Param:
             ]
         if self.kind == "range":
             return self._read_range(text)
-        return int(text) if self.kind == "int" else float(text)
+        return int(text) if self.kind == "int" else read_decimal(text)
 
     def _read_range(self, text: str) -> tuple[float, float]:
         """Read two ends, or the upper one alone; a per cent sign is for both."""

@@ -57,6 +57,7 @@ class Workplace:
             "data": self._show_rows,
             "columns": self._show_columns,
             "row": self._explain_row,
+            "import": self.data_panel.import_asked.emit,
             "back": self.deck.go_back,
             "best": actions.find_best.trigger,
             "export": actions.export_model.trigger,

@@ -19,6 +19,7 @@ from aucstudio.engine.params import (
     check_settings,
     declared_params,
     param,
+    read_decimal,
 )
 
 
@@ -226,3 +227,24 @@ def test_width_grid_surrounds_the_scale_of_the_data():
     suits = 1.0 / (7 * X.var())
     assert widths == pytest.approx([suits * 4.0**k for k in range(-4, 3)], rel=1e-12)
     assert WIDTH.default in WIDTH.grid
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0.5", 0.5),
+        ("0,5", 0.5),
+        (" 12,25 ", 12.25),
+        ("−1,5", -1.5),
+        ("1e-3", 1e-3),
+        ("0,125", 0.125),
+    ],
+)
+def test_decimal_point_and_comma_are_read(text, value):
+    assert read_decimal(text) == value
+
+
+@pytest.mark.parametrize("text", ["1,500", "12,500,000", "1,2,3", "1.234,5", "", "many"])
+def test_number_of_two_readings_or_none_is_refused(text):
+    with pytest.raises(ValueError):  # noqa: PT011  (any text)
+        read_decimal(text)

@@ -84,7 +84,7 @@ def test_rates_follow_the_threshold(table_session, view, qtbot):
     choose_mode(view, GROUPS, qtbot)
     assert "the default threshold" in view.sentence.text()
     before = view.groups.found.groups[0].tpr
-    table_session.point_at(threshold=1e6)
+    table_session.set_threshold(threshold=1e6)
     refresh_and_wait(qtbot, view)
     qtbot.waitUntil(lambda: not view.busy())
     assert view.groups.found.groups[0].tpr.value == 0.0 != before.value

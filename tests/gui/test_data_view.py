@@ -56,6 +56,23 @@ def test_page_opens_on_columns_with_the_card_column_marked(session, open_view, q
     assert len(marked) == 1
 
 
+def test_card_offers_to_read_values_beyond_a_limit(session, open_view, qtbot, tmp_path):
+    path = tmp_path / "doses.csv"
+    lines = [f"{'<1.8' if k % 8 == 0 else 2 + k * 0.37},{k % 3},{k % 2}" for k in range(80)]
+    path.write_text("\n".join(["dose,x,y", *lines]), encoding="utf-8")
+    session.files.open_now(path, "table")
+    made = open_view(DataView, session, (1100, 700))
+    shown(made, qtbot)
+    made.point_column("dose")
+    assert made.card.limits.isVisible()
+    assert made.card.limits.text().startswith("10 cells beyond a limit")
+    with qtbot.waitSignal(session.asked) as asked:
+        made.card.limits.click()
+    assert asked.args[0] == "import"
+    made.point_column("x")
+    assert not made.card.limits.isVisible()
+
+
 def rows(view):
     return view.sheet.model_.rows.tolist()
 
@@ -230,7 +247,7 @@ def test_scores_of_runs_are_shown_and_filter_rows(view, session, table, qtbot):
     called = split.test_scores > threshold
     assert part(FALSE_ALARM)[0] == sorted(split.test_rows[called & ~split.test_positive])
     assert part(MISSED)[0] == sorted(split.test_rows[~called & split.test_positive])
-    session.point_at(threshold=threshold + 0.4)  # the rows follow the threshold
+    session.set_threshold(threshold=threshold + 0.4)  # the rows follow the threshold
     shown(view, qtbot)
     missed = ~(split.test_scores > threshold + 0.4) & split.test_positive
     assert sorted(rows(view)) == sorted(split.test_rows[missed])

@@ -142,6 +142,7 @@ def test_data_page_shows_and_filters_dates(view, qtbot):
 def test_card_summarises_dates_and_changes_their_parts(view, qtbot, session):
     view.point_column("came")
     shown(view, qtbot)
+    assert view.card.role_combo.currentText() == "Date"  # as in the import preview
     labels = {line: view.findChild(QLabel, f"data_figure_{line}_0") for line in range(1, 8)}
     cells = {line: label.text() for line, label in labels.items()}
     assert cells[6] == "2019-12-31"

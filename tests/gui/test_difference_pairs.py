@@ -225,7 +225,7 @@ def test_pairs_of_the_selected_row_follow_the_rows_shown(qtbot, session, view, r
 def test_moving_the_threshold_does_not_redraw_the_selection(session, view, record, monkeypatch):
     calls = []
     monkeypatch.setattr(view.pointing, "follow", lambda *_: calls.append(1))
-    session.point_at(threshold=0.3)
+    session.set_threshold(threshold=0.3)
     assert not calls
     session.point_at(row=3)
     assert calls == [1]

@@ -174,7 +174,7 @@ def test_saved_model_predicts_as_at_the_operating_point(
     result = record.splits[split]
     curve = roc.roc_curve(result.test_positive, result.test_scores)
     vertex %= len(curve.tp)
-    table_session.point_at(split=split, threshold=cut_at(curve, vertex))
+    table_session.set_threshold(split=split, threshold=cut_at(curve, vertex))
     dialog = open_dialog()
     assert dialog.choice.chooser.rule.currentText() == "set by hand"
     assert f"split {split + 1} of 3" in dialog.choice.kinds.button(0).text()
@@ -195,7 +195,7 @@ def test_threshold_equal_to_a_score_is_kept(
     table_session, open_dialog, answers, table_file, tmp_path
 ):
     result = put(table_session, make_record(table_session.table)).splits[0]
-    table_session.point_at(threshold=float(np.sort(result.test_scores)[30]))
+    table_session.set_threshold(threshold=float(np.sort(result.test_scores)[30]))
     saved = save(open_dialog(), answers, tmp_path / "m.aucmodel")
     scores = saved.score(read_table(table_file, need_label=False))[result.test_rows]
     called = scores > saved.threshold
@@ -262,7 +262,7 @@ def test_refit_model_keeps_the_false_positive_rate(
     table_session, open_dialog, answers, table_file, tmp_path, qtbot
 ):
     result = put(table_session, make_record(table_session.table)).splits[0]
-    table_session.point_at(threshold=0.4)
+    table_session.set_threshold(threshold=0.4)
     dialog = open_dialog()
     field = dialog.choice.chooser.fields["threshold"]
     assert field.text() == "0.4"
@@ -291,7 +291,7 @@ def test_leave_pair_out_threshold_is_set_by_its_fpr(table_session, open_dialog):
     record = make_record(table_session.table, "auc-rls", validation=Validation(LEAVE_PAIR_OUT))
     result = put(table_session, record).splits[0]
     curve = roc.roc_curve(result.test_positive, result.test_scores)
-    table_session.point_at(threshold=cut_at(curve, 9))
+    table_session.set_threshold(threshold=cut_at(curve, 9))
     dialog = open_dialog()
     own = dialog.choice.validated().threshold
     alarms = (result.train_scores[~result.train_positive] > own).mean()

@@ -161,7 +161,7 @@ def test_threshold_moves_only_the_boundary_of_the_selected_run(qtbot, session, v
     choose(view.plane_combo, "features")
     refresh_and_wait(qtbot, view)
     before = {key: on_line(b.item) for key, b in view.boundaries.drawn.items()}
-    session.point_at(threshold=0.2)
+    session.set_threshold(threshold=0.2)
     refresh_and_wait(qtbot, view)
     assert_allclose(on_line(view.boundaries.drawn[two.id].item), before[two.id])
     X, split = rows_of(session, one.splits[0]), one.splits[0]
@@ -441,11 +441,11 @@ def test_chosen_plane_is_kept_per_table(qtbot, session, view, tmp_path):
 def test_rings_shrink_with_their_number(qtbot, session, view):
     train(qtbot, session)
     refresh_and_wait(qtbot, view)
-    session.point_at(threshold=1e9)
+    session.set_threshold(threshold=1e9)
     missed = view.marks.wrong.data["size"]
     positives = int(view.picture.sample.positive.sum())
     assert len(missed) == positives
-    session.point_at(threshold=-1e9)
+    session.set_threshold(threshold=-1e9)
     false = view.marks.wrong.data["size"]
     assert len(false) == len(view.picture.sample.positive) - positives > positives
     assert false[0] <= missed[0]

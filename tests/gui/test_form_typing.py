@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit
 
+from aucstudio.gui.common.form import edge_box, number_box
 from aucstudio.gui.state.plan import RANGE, Plan
 from tests.gui.conftest import choose
 
@@ -191,3 +192,19 @@ def test_range_takes_a_decimal_comma_and_says_how_to_write_it(window, form, qtbo
     assert "5 %, 0.05 or 0 … 0.05" in panel.band_problem.text()
     # The same words are beside Run, where about 60 letters fit at large text.
     assert len(run.statusTip()) < 60
+
+
+@pytest.mark.parametrize(("typed", "value"), [("2,5", 2.5), ("0,05", 0.05), ("3.25", 3.25)])
+def test_comma_typed_into_a_number_is_the_decimal_point(typed, value, qtbot):
+    for field in (number_box("minutes", 0.0, 999.0, decimals=2), edge_box("high", 0.0, 9.0)):
+        qtbot.addWidget(field)
+        field.selectAll()
+        qtbot.keyClicks(field, typed)
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+        assert field.value() == value
+
+
+def test_setting_takes_a_decimal_comma(window, form, qtbot):
+    field = field_of(window, "auc-rls", "regularization", qtbot)
+    qtbot.keyClicks(field, "0,5")
+    assert window.session.plan.settings("auc-rls")["regularization"] == 0.5

@@ -39,6 +39,13 @@ def choose_scheme(panel, scheme):
     panel.fields["scheme"].activated.emit(panel.fields["scheme"].currentIndex())
 
 
+def test_button_validates_in_the_order_of_the_rows(panel, session):
+    assert panel.forward.isVisible()
+    panel.forward.click()
+    assert session.plan.validation == Validation(FORWARD, time="visit")
+    assert not panel.forward.isVisible()
+
+
 def test_form_defaults_to_a_date_column(panel, session):
     assert not panel.fields["time"].isVisible()
     choose_scheme(panel, FORWARD)

@@ -4,7 +4,7 @@ import pytest
 
 from aucstudio.gui.pages.roc.costs import CostPanel, prior_at
 from aucstudio.gui.state.plan import Plan
-from aucstudio.project.results.thresholds import Stakes
+from aucstudio.project.results.thresholds import Stakes, Target
 from aucstudio.project.store.project.project_file import ProjectFile
 from tests.gui.conftest import on, save_as, train
 
@@ -25,6 +25,36 @@ def test_reopened_project_has_its_prior_and_cost(session, table_file, tmp_path, 
     assert session.stakes == CHOSEN
     assert notified == [CHOSEN]
     assert not session.undo_stack.canUndo()
+
+
+def test_reopened_project_has_the_selected_run_and_each_threshold(
+    session, table_file, tmp_path, qtbot
+):
+    path = tmp_path / "kept.aucproj"
+    session.files.open_now(table_file, "table")
+    first, second = train(qtbot, session).id, train(qtbot, session, "logistic").id
+    session.select(second)
+    session.set_threshold(target=Target("fpr", 0.2))
+    session.select(first)
+    session.set_threshold(target=Target("tpr", 0.8))
+    kept = session.focus
+    session.select(second)
+    assert session.focus.target == Target("fpr", 0.2)
+    session.undo_stack.undo()
+    assert (session.selected, session.focus.target) == (first, Target())
+    session.undo_stack.redo()
+    assert (session.selected, session.focus) == (first, kept)
+    save_as(session, path)
+    session.save_plan()
+    session.files.open_now(table_file, "table")
+    assert session.plan.targets == {}
+    session.files.open_now(path, "project")
+    assert (session.selected, session.focus) == (first, kept)
+    session.select(second)
+    assert session.focus.target == Target("fpr", 0.2)
+    session.use_everywhere(Target("fpr", 0.1))
+    session.select(first)
+    assert session.focus.target == Target("fpr", 0.1)
 
 
 def test_project_without_prior_and_cost_is_read():

@@ -75,7 +75,7 @@ def add(session, method="auc-rls", name="Run", **changes):
 @pytest.mark.parametrize("threshold", [-0.8, 0.0, 0.37, 1e6, -1e6])
 def test_point_is_at_the_rates_of_the_threshold(session, plot, scene, kind, threshold):
     split = add(session).splits[0]
-    session.point_at(threshold=threshold)
+    session.set_threshold(threshold=threshold)
     layer = OperatingPointLayer(plot, session)
     shown = scene(kind)
     layer.show(shown)
@@ -88,7 +88,7 @@ def test_point_is_at_the_rates_of_the_threshold(session, plot, scene, kind, thre
 
 def test_card_counts_rows_and_ten_thousand_cases(session, plot, scene):
     split = add(session).splits[0]
-    session.point_at(threshold=0.2)
+    session.set_threshold(threshold=0.2)
     session.weigh(prior=0.001)
     layer = OperatingPointLayer(plot, session)
     layer.show(scene())
@@ -175,7 +175,7 @@ def test_only_a_click_near_the_curve_places_the_point(session, plot, scene):
 
 def test_point_on_an_average_curve_keeps_the_fpr_of_the_split(session, plot, scene):
     record = add(session, validation=Validation(repeats=4))
-    session.point_at(split=2, threshold=0.1)
+    session.set_threshold(split=2, threshold=0.1)
     layer = OperatingPointLayer(plot, session)
     layer.show(scene())
     split = record.splits[2]
@@ -444,7 +444,7 @@ def test_layers_are_switched_in_the_menu(session, open_view, qtbot):
     add(session)
     view = open_view(RocView, session)
     menu = view.choices.show_menu
-    session.point_at(threshold=0.4)
+    session.set_threshold(threshold=0.4)
     assert "At threshold 0.4 Run has TPR" in view.sentence.text()
     assert not view.layers.side.isVisible()
     menu.findChild(QAction, "confusion_action").trigger()
@@ -466,6 +466,6 @@ def test_hidden_page_shows_the_current_threshold_when_shown(session, open_view, 
     add(session)
     view = open_view(RocView, session)
     view.hide()
-    session.point_at(threshold=0.4)
+    session.set_threshold(threshold=0.4)
     view.show()
     qtbot.waitUntil(lambda: view.layers.point.point.threshold == 0.4)

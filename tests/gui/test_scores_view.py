@@ -25,7 +25,7 @@ from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.score_distribution import ScoreDistribution, bin_edges
-from aucstudio.project.results.thresholds import Confusion
+from aucstudio.project.results.thresholds import TYPED, Confusion
 from aucstudio.project.runs.progress import Look
 from tests.gui.conftest import make_record, put, set_running_job, shown
 
@@ -229,7 +229,7 @@ def test_bins_of_constant_and_of_heavy_tailed_scores():
 def test_threshold_split_and_row_follow_the_focus(view, add, session, qtbot):
     record = add(Validation(repeats=3))
     shown(view, qtbot)
-    session.point_at(split=1, threshold=0.2)
+    session.set_threshold(split=1, threshold=0.2)
     shown(view, qtbot)
     assert view.split_combo.currentIndex() == 1
     assert view.line.value() == 0.2
@@ -238,7 +238,8 @@ def test_threshold_split_and_row_follow_the_focus(view, add, session, qtbot):
     assert session.focus.threshold == -0.4
     assert session.focus.split == 1
     view.split_combo.setCurrentIndex(2)
-    assert (session.focus.split, session.focus.threshold) == (2, 0.0)
+    assert (session.focus.split, session.focus.target.rule) == (2, TYPED)  # at the same FPR
+    assert session.focus.target.value == -0.4
     shown(view, qtbot)
     row = int(record.splits[2].test_rows[5])
     session.point_at(row=row)

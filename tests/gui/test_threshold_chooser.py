@@ -176,8 +176,8 @@ def test_use_for_all_runs_is_one_undo_step(session, add, scores_chooser, qtbot):
     qtbot.mouseClick(scores_chooser.everywhere, Qt.MouseButton.LeftButton)
     assert session.undo_stack.undoText() == "Use threshold for all runs"
     session.undo_stack.undo()
-    assert (session.focus.threshold, session.plan.target) == (0.0, Target())
-    assert scores_chooser.rule.currentData() == "own"
+    assert (session.focus.threshold, session.plan.target) == (there, Target())
+    assert scores_chooser.rule.currentData() == "tpr"
     session.undo_stack.redo()
     assert session.focus.threshold == there
     assert scores_chooser.rule.currentData() == "tpr"
@@ -256,7 +256,7 @@ def test_unreachable_target_disables_save(session, add, open_dialog, qtbot):
     record = add()
     session.select(record.id)
     session.weigh(prior=1e-6)
-    session.point_at(target=Target("precision", 0.99))
+    session.set_threshold(target=Target("precision", 0.99))
     dialog = open_dialog()
     reached = rates(record.splits[0], session.focus.threshold)[1] == 0
     assert reached == dialog.choice.has_threshold
@@ -273,7 +273,7 @@ def test_unreachable_target_disables_save(session, add, open_dialog, qtbot):
     [
         ("fpr", "bound", "1.5", "The FPR is a number from 0 to 1"),
         ("tpr", "bound", "", "The TPR is a number from 0 to 1"),
-        ("precision", "bound", "0,9", "The precision is a number from 0 to 1"),
+        ("precision", "bound", "0,9,1", "The precision is a number from 0 to 1"),
         ("alerts", "bound", "-1", "The number of alerts a day is a number of at least 0"),
         ("alerts", "cases", "many", "The number of cases a day is a number of at least 1"),
         ("cost", "miss", "0", "The cost of a miss is a number of at least 1e-06"),
@@ -334,7 +334,7 @@ def test_figures_scroll_on_a_low_page(session, add, open_view, qtbot):
     put(session, record)
     view = open_view(ScoresView, session, (620, 420))
     shown(view, qtbot)
-    session.point_at(target=Target("cost"))
+    session.set_threshold(target=Target("cost"))
     card = view.chooser.card
     assert view.side.isVisible()
     qtbot.waitUntil(lambda: card.height() >= card.sizeHint().height())

@@ -5,12 +5,13 @@ import datetime
 import os
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from aucstudio.gui.app import make_application
 from aucstudio.gui.panels.welcome import WelcomePage
 from aucstudio.notices.words import day_words
+from aucstudio.project.examples import examples
 from aucstudio.project.results.documents import describe_file
 from aucstudio.project.runs.record import FAILED
 from aucstudio.project.store import workspace
@@ -148,3 +149,13 @@ def test_tab_reaches_recent_files_and_enter_opens_them(page, project, qtbot):
 
 def test_first_button_has_the_focus(page, qtbot):
     assert page().focusWidget().objectName() == "welcome_open_data"
+
+
+def test_examples_are_beside_the_files_where_there_is_room(page, qtbot):
+    made = page()
+    example = made.findChild(QPushButton, f"welcome_example_{examples()[0].key}")
+    for width, is_beside in ((1600, True), (900, False)):
+        made.resize(width, 800)
+        qtbot.waitUntil(
+            lambda is_beside=is_beside: (example.mapTo(made, QPoint()).x() > 600) == is_beside
+        )

@@ -96,6 +96,7 @@ def test_moved_model_predicts_by_the_new_threshold(record, table):
         ("0.0002", 2e-4),
         ("0.02 %", 2e-4),
         ("0.02%", 2e-4),
+        ("0,02 %", 2e-4),
         ("1 in 5000", 2e-4),
         ("1 in 5,000", 2e-4),
         ("1:5000", 2e-4),
@@ -108,7 +109,9 @@ def test_shares_are_parsed(text, share):
     assert read_share(text) == pytest.approx(share)
 
 
-@pytest.mark.parametrize("text", ["", "rare", "0", "1", "120 %", "1 in 0", "0,02 %", "-0.1", "nan"])
+@pytest.mark.parametrize(
+    "text", ["", "rare", "0", "1", "120 %", "1 in 0", "0,0,2 %", "-0.1", "nan"]
+)
 def test_invalid_share_texts_are_refused(text):
     with pytest.raises(InputError, match="share of positives") as caught:
         read_share(text)

@@ -21,13 +21,13 @@ from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QLabel,
-    QLayoutItem,
     QPushButton,
     QWidget,
+    QWidgetItem,
 )
 
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.widgets import ElidedCombo, make_buddy, named, push_button
+from aucstudio.gui.common.widgets import ElidedCombo, make_buddy, members, named, push_button
 from aucstudio.notices.controls import control_words
 
 ALL = -1  # in place of a split
@@ -165,31 +165,29 @@ class WrappingRow(QHBoxLayout):
                 left += width + self.spacing()
             top += height + self.spacing()
 
-    def _groups(self) -> list[list[QLayoutItem]]:
+    def _groups(self) -> list[list[QWidgetItem]]:
         """Return the groups of items that stay together, from left to right."""
-        groups: list[list[QLayoutItem]] = []
+        groups: list[list[QWidgetItem]] = []
         joined = False
-        for k in range(self.count()):
-            item = self.itemAt(k)
-            if item is None or item.isEmpty():  # hidden, or a space
+        for widget in members(self):
+            if not isinstance(widget, QWidget) or (item := QWidgetItem(widget)).isEmpty():  # hidden
                 continue
             if joined:
                 groups[-1].append(item)
             else:
                 groups.append([item])
-            widget = item.widget()
             is_label = isinstance(widget, QLabel) and widget.buddy() is not None
             joined = is_label or widget in self._followed
         return groups
 
-    def _lines(self, width: int) -> list[list[QLayoutItem]]:
+    def _lines(self, width: int) -> list[list[QWidgetItem]]:
         groups = self._groups()
         whole = self._wrapped(groups, width)
         bare = self._wrapped([_without_label(group) for group in groups], width)
         return bare if len(bare) < len(whole) else whole
 
-    def _wrapped(self, groups: list[list[QLayoutItem]], width: int) -> list[list[QLayoutItem]]:
-        lines: list[list[QLayoutItem]] = []
+    def _wrapped(self, groups: list[list[QWidgetItem]], width: int) -> list[list[QWidgetItem]]:
+        lines: list[list[QWidgetItem]] = []
         for group in groups:
             longer = [*lines[-1], *group] if lines else []
             if longer and self._room([_compact(item) for item in longer]) <= width:
@@ -202,11 +200,11 @@ class WrappingRow(QHBoxLayout):
         return sum(widths) + self.spacing() * max(0, len(widths) - 1)
 
 
-def _width(item: QLayoutItem) -> int:
+def _width(item: QWidgetItem) -> int:
     return min(max(item.sizeHint().width(), item.minimumSize().width()), item.maximumSize().width())
 
 
-def _compact(item: QLayoutItem) -> int:
+def _compact(item: QWidgetItem) -> int:
     width, box = _width(item), item.widget()
     if not isinstance(box, QComboBox):
         return width
@@ -214,17 +212,17 @@ def _compact(item: QLayoutItem) -> int:
     return min(width, max(words, box.minimumWidth()))
 
 
-def _without_label(group: list[QLayoutItem]) -> list[QLayoutItem]:
+def _without_label(group: list[QWidgetItem]) -> list[QWidgetItem]:
     """Return a group without the label of a list."""
     is_list = len(group) > 1 and isinstance(group[-1].widget(), QComboBox)
     return group[1:] if is_list else group
 
 
-def _least(item: QLayoutItem) -> int:
+def _least(item: QWidgetItem) -> int:
     return min(item.minimumSize().width(), _compact(item))
 
 
-def _height(items: list[QLayoutItem]) -> int:
+def _height(items: list[QWidgetItem]) -> int:
     return max(item.sizeHint().height() for item in items)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QLocale, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
@@ -69,21 +70,19 @@ class Form(QFormLayout):
     def add(self, title: str, field: QWidget | QLayout, tip: str = "") -> None:
         """Add a row; without a title the field is below the other fields.
 
-        The title belongs to the first field of a layout; its tip is that of both.
+        The title of a field is its buddy, and has its tip.
         """
-        first = field.itemAt(0) if isinstance(field, QLayout) else None
-        control = first.widget() if first is not None else field
         if title:
             words = FieldLabel(title)
             self.addRow(words, field)
-            if isinstance(control, QWidget):
-                words.setBuddy(control.focusProxy() or control)
+            if isinstance(field, QWidget):
+                words.setBuddy(field.focusProxy() or field)
             if tip:
                 plain_tooltip(words, tip)
         else:
             self.addRow("", field)  # a label would keep its height when the field is hidden
-        if tip and isinstance(control, QWidget):
-            plain_tooltip(control, tip)
+        if tip and isinstance(field, QWidget):
+            plain_tooltip(field, tip)
 
     def add_heading(self, words: str) -> None:
         """Begin a group of rows."""
@@ -163,7 +162,18 @@ Spin = TypeVar("Spin", QSpinBox, QDoubleSpinBox)
 Value = TypeVar("Value")
 
 
-class _Plain(QDoubleSpinBox):
+class _NumberBox(QDoubleSpinBox):
+    """A number; a comma that is typed becomes the decimal point, which Qt would drop."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setLocale(QLocale.c())
+
+    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
+        return super().validate(text.replace(",", "."), position)
+
+
+class _PlainBox(_NumberBox):
     """A number without zeros at its end."""
 
     def textFromValue(self, value: float) -> str:
@@ -195,7 +205,7 @@ def number_box(
     words: str = "",
 ) -> QDoubleSpinBox:
     """Make the field of a number with a fixed count of decimals; the tooltip states its range."""
-    made = QDoubleSpinBox()
+    made = _NumberBox()
     made.setDecimals(decimals)
     _ready(made, name, words, low, high, 0.0, step, unit)
     plain_tooltip(made, f"{made.accessibleName()}, {low:g} … {high:g}{unit}")
@@ -204,7 +214,7 @@ def number_box(
 
 def plain_box(name: str, low: float, high: float, *, words: str = "") -> QDoubleSpinBox:
     """Make the field of a number with up to four decimals, without trailing zeros."""
-    made = _Plain()
+    made = _PlainBox()
     made.setDecimals(4)
     made.setKeyboardTracking(False)
     return _ready(made, name, words, low, high, 0.0, 1.0, "")
@@ -213,7 +223,6 @@ def plain_box(name: str, low: float, high: float, *, words: str = "") -> QDouble
 def edge_box(name: str, low: float, high: float, *, words: str = "") -> QDoubleSpinBox:
     """Make the field of an end of a range of rates."""
     made = plain_box(name, low, high, words=words)
-    made.setLocale(QLocale.c())
     made.setSingleStep(0.01)
     fix_width(made, _EDGE)
     made.setAlignment(Qt.AlignmentFlag.AlignLeft)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QWidget
 
+from aucstudio.engine.params import read_decimal
 from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.plain_text import distinguishable, plain_tooltip
 from aucstudio.gui.common.theme import fix_width, scaled
@@ -372,7 +373,8 @@ class ThresholdChooser(QWidget):
         }
 
     def _show_everywhere(self, target: Target) -> None:
-        used = target == self._session.plan.target
+        plan = self._session.plan
+        used = target == plan.target and not plan.targets
         words = "In use for all runs" if used else control_words("threshold_everywhere")["text"]
         self.everywhere.setText(words)
         self.everywhere.setAccessibleName(words.replace("&", ""))
@@ -396,7 +398,7 @@ class ThresholdChooser(QWidget):
         if self._chosen is None or typed == self._shown.get(key):
             return
         try:
-            self._apply(key, typed.replace("\u2212", "-").strip(), self._chosen.target.rule)
+            self._apply(key, typed.strip(), self._chosen.target.rule)
         except InputError as error:
             show_note(self.problem, as_sentence(str(error)), "error")
 
@@ -427,7 +429,7 @@ _OWN_SHOWN = "The model\u2019s own threshold is shown."
 def _number(typed: str, key: str) -> float:
     """Read a typed number."""
     try:
-        value = float(typed)
+        value = read_decimal(typed)
     except ValueError:
         value = math.nan
     if not _LEAST[key] <= value <= _MOST:

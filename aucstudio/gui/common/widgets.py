@@ -127,9 +127,9 @@ def discard(widget: QWidget) -> None:
 
 def empty(layout: QLayout) -> None:
     """Delete the widgets of a layout."""
-    while (item := layout.takeAt(0)) is not None:
-        if (widget := item.widget()) is not None:
-            discard(widget)
+    for one in members(layout):
+        if isinstance(one, QWidget):
+            discard(one)
 
 
 def _filled(box: Box, parts: tuple[Part, ...], gap: int, around: Around) -> Box:
@@ -292,16 +292,26 @@ def order_tabs(layout: QLayout) -> None:
         QWidget.setTabOrder(one, following)
 
 
+def members(layout: QLayout) -> list[QWidget | QLayout]:
+    """Return the widgets and layouts of a layout, in its order.
+
+    PySide keeps what ``QLayout.itemAt`` returns as long as the layout, also after Qt has deleted
+    the item. It then takes any object of Qt at the same address for that item, so that overridden
+    methods of a new widget are not called.
+    """
+    around, direct = layout.parentWidget(), Qt.FindChildOption.FindDirectChildrenOnly
+    widgets = around.findChildren(QWidget, options=direct) if around is not None else []
+    found: list[tuple[int, QWidget | QLayout]] = [
+        *((layout.indexOf(one), one) for one in widgets),
+        *((layout.indexOf(one), one) for one in layout.findChildren(QLayout, options=direct)),
+    ]
+    return [one for place, one in sorted(found, key=lambda each: each[0]) if place >= 0]
+
+
 def _controls(layout: QLayout) -> Iterator[QWidget]:
     """Yield the widgets of a layout that Tab reaches, in its order."""
-    for place in range(layout.count()):
-        item = layout.itemAt(place)
-        assert item is not None
-        inner, widget = item.layout(), item.widget()
-        if inner is not None:
-            yield from _controls(inner)
-        elif widget is not None:
-            yield from _controls_within(widget)
+    for one in members(layout):
+        yield from _controls(one) if isinstance(one, QLayout) else _controls_within(one)
 
 
 def _controls_within(widget: QWidget) -> Iterator[QWidget]:

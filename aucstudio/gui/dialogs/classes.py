@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.engine.params import read_decimal
 from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.widgets import (
@@ -144,8 +145,8 @@ class ClassesDialog(Dialog):
         """Return the choice, for ``with_roles``."""
         name = self._column.name
         if self.by_number.isChecked():
-            at = self.at.text().strip().replace(",", ".")
-            return {"label": name, "positive": f"{self.sign.currentText()} {at}"}
+            at = read_decimal(self.at.text())
+            return {"label": name, "positive": f"{self.sign.currentText()} {spell_number(at)}"}
         checked = self._checked()
         merge: dict[str, Any] = {}
         if self._rule.same or self.merge.isChecked():
@@ -173,7 +174,7 @@ class ClassesDialog(Dialog):
             if not self.at.text().strip():
                 return None
             try:
-                float(self.at.text().strip().replace(",", "."))
+                read_decimal(self.at.text())
             except ValueError:
                 raise InputError(f"{self.at.text()!r} is not a number") from None
         elif not self._checked():

@@ -97,7 +97,7 @@ class ModelChoice(QObject):
         self._split = min(split, len(run.record.splits) - 1)
         searches = (one for one in session.best.standings() if one.best == run.record.id)
         self._search = next((one for one in searches if one.refit), None)
-        chosen = session.focus.target if in_focus else session.plan.target
+        chosen = session.plan.target_of(run.record.id)
         self.target = self._default_target() if chosen.rule == OWN else chosen
         self.calibration: str | None = None
         self.kinds = QButtonGroup(self)

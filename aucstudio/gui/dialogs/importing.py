@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -63,7 +62,6 @@ from aucstudio.project.data.preview import Head, HeadReader
 from aucstudio.project.data.readers.formats import BY_KEY
 from aucstudio.project.data.readers.rejected import write_rejected
 from aucstudio.project.data.table import Table
-from aucstudio.project.data.text.numerals import BEYOND
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.work.job import Job, describe_failure
 
@@ -156,7 +154,7 @@ class ImportControls(QWidget):
         for part, block in self._blocks.items():
             block.setVisible(part in head.settings or (part == "sheet" and len(table.sheets) > 1))
         self._blocks["positive"].setVisible(len(table.classes) > 1)
-        beyond = _beyond_limits(table)
+        beyond = sum(one.beyond_limits for one in table.unreadable.values())
         self._blocks["limits"].setVisible(beyond > 0 or "limits" in chosen)
         is_chosen = choices.positive in table.classes
         detected = "Detect" if is_chosen else f"Detected: {table.positive}"
@@ -193,12 +191,6 @@ def _fill(combo: QComboBox, items: Sequence[tuple[str, object]], chosen: object)
         combo.addItem(words, value)
     combo.setCurrentIndex(max(0, combo.findData(chosen)))
     set_italic(combo, combo.currentIndex() == 0)
-
-
-def _beyond_limits(table: Table) -> int:
-    """Count the cells beyond a limit, such as <1.8, that are read as missing."""
-    spelled = (each for one in table.unreadable.values() for each in one.spellings)
-    return sum(count for cell, count in spelled if re.fullmatch(BEYOND, cell))
 
 
 def _offered(part: str) -> Sequence[str]:

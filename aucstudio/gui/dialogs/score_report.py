@@ -12,6 +12,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from aucstudio.gui.common.plain_text import elided, menu_text, plain_tooltip
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.roc_sketch import RocSketch
 from aucstudio.gui.common.plotting import class_steps, faded, finite_range, make_plot, pen
 from aucstudio.gui.common.table import Row, SheetTable
@@ -159,21 +160,27 @@ class AllowedColumns(QWidget):
 _SIDE, _HISTOGRAM = 260, 150
 
 
-class CurvePreview(QWidget):
+class _Picture(QWidget):
+    """A plot of a fixed size above words about it."""
+
+    def __init__(self, name: str, plot: Plot, height: int) -> None:
+        super().__init__()
+        named(self, name)
+        plot.setFixedSize(scaled(_SIDE), scaled(height))
+        plot.setMouseEnabled(x=False, y=False)
+        self.words = label("", "muted", wrap=True, name=f"{name}_words")
+        self.setLayout(down(plot, self.words, gap=4))
+        self.setFixedWidth(scaled(_SIDE))
+
+
+class CurvePreview(_Picture):
     """ROC curve with the FPR range and the model's threshold."""
 
     def __init__(self) -> None:
-        super().__init__()
-        named(self, "score_curve")
-        self.sketch = RocSketch("score_roc_plot")
-        side = scaled(_SIDE)
-        self.sketch.plot.setFixedSize(side, side)
-        self.sketch.plot.setMouseEnabled(x=False, y=False)
-        self.point = pg.ScatterPlotItem(size=9)
-        self.sketch.plot.addItem(self.point)
-        self.words = label("", "muted", wrap=True, name="score_curve_words")
-        self.setLayout(down(self.sketch.plot, self.words, gap=4))
-        self.setFixedWidth(side)
+        sketch = RocSketch("score_roc_plot")
+        super().__init__("score_curve", sketch.plot, _SIDE)
+        self.sketch, self.point = sketch, pg.ScatterPlotItem(size=9)
+        sketch.plot.addItem(self.point)
 
     def show_ranking(self, ranking: TableRanking | None) -> None:
         """Show a ranking, or hide the picture."""
@@ -187,7 +194,7 @@ class CurvePreview(QWidget):
         self.words.setText(ranking.words())
 
 
-class ScoreHistogram(QWidget):
+class ScoreHistogram(_Picture):
     """Histogram of the scores by predicted class, with the threshold.
 
     Attributes
@@ -198,18 +205,13 @@ class ScoreHistogram(QWidget):
     """
 
     def __init__(self) -> None:
-        super().__init__()
-        named(self, "score_histogram")
-        self.plot = make_plot("score_histogram_plot", "Score", "Rows")
-        self.plot.setFixedSize(scaled(_SIDE), scaled(_HISTOGRAM))
-        self.plot.setMouseEnabled(x=False, y=False)
+        plot = make_plot("score_histogram_plot", "Score", "Rows")
+        super().__init__("score_histogram", plot, _HISTOGRAM)
+        self.plot = plot
         self.classes = [class_steps(), class_steps()]
         self.threshold = pg.InfiniteLine(angle=90)
         for item in (*self.classes, self.threshold):
             self.plot.addItem(item, ignoreBounds=True)
-        self.words = label("", "muted", wrap=True, name="score_histogram_words")
-        self.setLayout(down(self.plot, self.words, gap=4))
-        self.setFixedWidth(scaled(_SIDE))
 
     def show_scores(self, scores: ScoreSummary) -> None:
         """Draw the scores of a table."""

@@ -76,7 +76,8 @@ class Plan:
     stakes : Stakes
         Prior and costs of operating points.
     target : Target
-        Target of the threshold of every run.
+        Target of the threshold of every run without one of its own.
+    targets : mapping of run id to Target
     preparation : PreparationChoice
         Preprocessing of the columns.
     """
@@ -90,6 +91,7 @@ class Plan:
     layout: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     stakes: Stakes = dataclasses.field(default_factory=Stakes)
     target: Target = dataclasses.field(default_factory=Target)
+    targets: Mapping[str, Target] = dataclasses.field(default_factory=dict)
     preparation: PreparationChoice = USUAL
 
     def with_looks(self, runs: Iterable[str], **changes: Any) -> Plan:
@@ -99,7 +101,11 @@ class Plan:
 
     def fresh(self) -> Plan:
         """Return the plan for another study: the settings of the form stay."""
-        return dataclasses.replace(self, looks={}, stakes=Stakes(), target=Target())
+        return dataclasses.replace(self, looks={}, stakes=Stakes(), target=Target(), targets={})
+
+    def target_of(self, run: str | None) -> Target:
+        """Return the target of the threshold of a run."""
+        return self.targets.get(run or "", self.target)
 
     def set_as(self, record: RunRecord) -> Plan:
         """Return the plan with the settings of a run."""
@@ -112,6 +118,12 @@ class Plan:
             params={**self.params, experiment.method: settings},
             preparation=experiment.preparation,
         )
+
+    def with_target(self, run: str, target: Target) -> Plan:
+        """Return the plan with a target of the threshold of one run."""
+        others = {one: kept for one, kept in self.targets.items() if one != run}
+        own = {} if target == self.target else {run: target}
+        return dataclasses.replace(self, targets={**others, **own})
 
     # ------------------------------------------------------------- settings
 
@@ -261,7 +273,7 @@ class PlanKeeper:
                     joined = merged_plans(base, joined, project.plan())
                     continue
                 break
-            if joined != sent:
+            if joined.get("window") != sent.get("window"):
                 self._joined(owner, sent, joined)
 
 
@@ -290,9 +302,9 @@ def read_plan(document: Any) -> Plan:
     return plan
 
 
-def plan_document(plan: Plan, table: Table | None) -> dict[str, Any]:
-    """Return a plan and the reference to its table as plain data."""
-    document: dict[str, Any] = {"window": plan.as_json()}
+def plan_document(plan: Plan, table: Table | None, selected: str | None = None) -> dict[str, Any]:
+    """Return a plan, the reference to its table and the selected run as plain data."""
+    document: dict[str, Any] = {"window": plan.as_json(), "selected": selected}
     if table is not None:
         with contextlib.suppress(InputError):
             data = DataReference.to_table(table)

@@ -16,7 +16,7 @@ from PySide6.QtGui import QUndoCommand, QUndoGroup
 
 from aucstudio.gui.state.background import Turns, delayed
 from aucstudio.gui.state.plan import Plan, PlanKeeper, RunLook, joined_plan
-from aucstudio.gui.state.study import Focus, ShownRun, StudyState
+from aucstudio.gui.state.study import ShownRun, StudyState
 from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.project.data.table import Table
@@ -179,10 +179,12 @@ class SessionState(QObject):
         self.edit(dataclasses.replace(self.plan, **changes), text, key)
 
     def _put_edited(self, plan: Plan) -> None:
-        """Show the plan of an edit; later runs keep their look and views their place."""
-        later = {run: look for run, look in self.plan.looks.items() if run not in plan.looks}
-        looks = {**plan.looks, **later}
-        self.put_plan(dataclasses.replace(plan, looks=looks, layout=self.plan.layout))
+        """Show the plan of an edit; later runs stay as they are and views in their place."""
+        now = self.plan
+        looks = {run: look for run, look in now.looks.items() if run not in plan.looks}
+        targets = {run: target for run, target in now.targets.items() if run not in plan.looks}
+        looks, targets = {**plan.looks, **looks}, {**targets, **plan.targets}
+        self.put_plan(dataclasses.replace(plan, looks=looks, targets=targets, layout=now.layout))
 
     def put_plan(self, plan: Plan) -> None:
         """Show another plan, without undo."""
@@ -226,7 +228,7 @@ class SessionState(QObject):
 
     def use_everywhere(self, target: Target) -> None:
         """Use a target for the threshold of every run, and store it in the project."""
-        self.change("Use threshold for all runs", target=target)
+        self.change("Use threshold for all runs", target=target, targets={})
 
     def reuse_settings(self, run: str) -> None:
         """Put the settings of a run into the form."""
@@ -287,14 +289,17 @@ class SessionState(QObject):
 
     def set_threshold(self, **changes: Any) -> None:
         """Change the ``threshold`` or ``target`` of the selected run, with undo."""
-        focus, run = self.study.pointed(**changes), self.selected
-        if focus != self.focus:
+        focus, run = self.study.pointed(**changes), self.selected or ""
 
-            def put(focus: Focus) -> None:
-                self.notify(self.study.put_threshold(run, focus))
+        def put(target: Target) -> None:
+            self.put_plan(self.plan.with_target(run, target))
+            if self.run(run) is not None:
+                self.notify(self.study.select(run) | self.study.point_at(split=focus.split))
 
-            key = f"threshold {run} {focus.split}"
-            self.undo_stack.push(_Swap(put, self.focus, focus, "Move threshold", key))
+        key = f"threshold {run} {focus.split}"
+        old = self.plan.target_of(run)
+        if focus.target != old:
+            self.undo_stack.push(_Swap(put, old, focus.target, "Move threshold", key))
 
     def show_rows(self, rows: Iterable[int] = (), part: str = "") -> None:
         """Show rows of the table in the page Data.

@@ -54,7 +54,7 @@ class Focus:
         """Return the focus with changes.
 
         A given threshold is a typed one. A target gives the threshold on the scores of the split; a
-        change of split applies the default target.
+        change of split applies the default target, that of the run.
         """
         focus = dataclasses.replace(self, **changes)
         if record is not None and focus.split >= len(record.splits):
@@ -115,13 +115,15 @@ class StudyState(QObject):
         records: Iterable[RunRecord] = (),
         verified: Mapping[str, Verification] | None = None,
         standings: Mapping[str, Standings] | None = None,
+        selected: str | None = None,
     ) -> None:
         super().__init__()
         self.plan, self.table = plan, table
         self.records = {record.id: record for record in records}
         self.home = ProjectHandle(file, self.records.values(), verified, standings)
         self.is_saved = file is not None and not is_unsaved(file.path)
-        self.selected: str | None = next(reversed(self.records), None)
+        listed = [shown.record.id for shown in self.shown_runs()] or list(self.records)
+        self.selected = selected if selected in listed else next(reversed(listed), None)
         self.beside: str | None = None
         self.alone = False
         self.follows = True
@@ -183,8 +185,8 @@ class StudyState(QObject):
 
     def pointed(self, **changes: Any) -> Focus:
         """Return the focus with changes; see :class:`Focus`."""
-        record = self.records.get(self.selected or "")
-        return self.focus.moved(record, self.plan.stakes, self.plan.target, changes)
+        record, target = self.records.get(self.selected or ""), self.plan.target_of(self.selected)
+        return self.focus.moved(record, self.plan.stakes, target, changes)
 
     def leave_out(self, damaged: Iterable[str]) -> list[str]:
         """Remove runs that cannot be read; return them."""
@@ -205,9 +207,10 @@ class StudyState(QObject):
         if old.band != plan.band:
             changed.add("band")
         if (old.stakes, old.target) != (plan.stakes, plan.target):
-            moved = old.target != plan.target
-            target = plan.target if moved else self.focus.target
-            changed |= {"stakes"} | self.point_at(target=target)
+            changed.add("stakes")
+        target = plan.target_of(self.selected)
+        if "stakes" in changed or old.target_of(self.selected) != target:
+            changed |= self.point_at(target=target)
         if _form(old) != _form(plan):
             changed.add("plan")
         return changed
@@ -243,23 +246,11 @@ class StudyState(QObject):
         before, self.focus = self.focus, self.pointed(**changes)
         return set() if self.focus == before else {"focus"}
 
-    def put_threshold(self, run: str | None, focus: Focus) -> set[str]:
-        """Select a run, and the split and the threshold of a focus; row and pair stay.
-
-        Nothing changes if the run is no longer listed.
-        """
-        if self.run(run) is None:
-            return set()
-        changed, before = self.select(run), self.focus
-        placed = {name: getattr(focus, name) for name in ("split", "threshold", "target")}
-        self.focus = dataclasses.replace(before, **placed)
-        return changed if self.focus == before else changed | {"focus"}
-
     # ------------------------------------------------------------- its file
 
     def document(self) -> Callable[[], dict[str, object]]:
         """Return a function that returns the present plan and table reference as plain data."""
-        return functools.partial(plan_document, self.plan, self.table)
+        return functools.partial(plan_document, self.plan, self.table, self.selected)
 
     @property
     def status(self) -> str:

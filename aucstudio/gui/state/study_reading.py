@@ -70,6 +70,8 @@ class OpenedStudy:
     experiments : ExperimentFile or None
     choices : ImportChoices or None
         Import options that the user chose for the table.
+    selected : str or None
+        The run that was selected last.
     """
 
     path: Path
@@ -83,10 +85,11 @@ class OpenedStudy:
     unread: Sequence[RunRecord] = ()
     experiments: ExperimentFile | None = None
     choices: ImportChoices | None = None
+    selected: str | None = None
 
     def study(self, present: Plan) -> StudyState:
         """Return the study; settings that the file lacks are those of ``present``."""
-        stored = self.file, self.records, self.verified, self.standings
+        stored = self.file, self.records, self.verified, self.standings, self.selected
         return StudyState(self.plan(present), self.table, *stored)
 
 
@@ -241,7 +244,8 @@ def read_project(path: Path) -> OpenedStudy:
         return (kept or present).with_all_looks(records)
 
     known = contents.verifications, standings
-    return OpenedStudy(path, table, plan, file, records, *known, warnings, unread)
+    chosen = document.get("selected")
+    return OpenedStudy(path, table, plan, file, records, *known, warnings, unread, selected=chosen)
 
 
 def _standings(kept: Mapping[str, Any], warnings: list[str]) -> Iterator[tuple[str, Standings]]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
+from aucstudio.engine.params import read_decimal
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import input_error
@@ -358,7 +359,7 @@ def _number_of(text: str) -> float | None:
     try:
         if one_in:
             return 1 / float(re.sub(r"[ ,]", "", one_in[1]))
-        return float(plain[:-1]) / 100 if plain.endswith("%") else float(plain)
+        return read_decimal(plain[:-1]) / 100 if plain.endswith("%") else read_decimal(plain)
     except (ValueError, ZeroDivisionError):
         return None
 

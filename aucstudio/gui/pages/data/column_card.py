@@ -21,6 +21,7 @@ from aucstudio.gui.common.plotting import faded, make_plot, pen, style_plot
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import (
+    LEFT,
     STRETCH,
     ElidedLabel,
     across,
@@ -29,6 +30,7 @@ from aucstudio.gui.common.widgets import (
     label,
     make_buddy,
     named,
+    push_button,
     show_note,
 )
 from aucstudio.notices import text
@@ -74,10 +76,13 @@ class ColumnCard(QScrollArea):
         A column and its new role.
     parts_chosen(str, tuple)
         A column of dates, and its date parts to use as features.
+    limits_asked
+        Choose how values beyond a limit are read.
     """
 
     role_chosen = Signal(str, str)
     parts_chosen = Signal(str, tuple)
+    limits_asked = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,6 +99,8 @@ class ColumnCard(QScrollArea):
         self.parts_button = DatePartsButton("data_parts_button")
         self.parts_button.chosen.connect(self.parts_chosen)
         self.why = label("", "muted", wrap=True, name="data_column_why")
+        self.limits = push_button("data_limits_button", verb=self.limits_asked.emit)
+        self.limits.setProperty("link", True)
         self.problem = label("", "error", wrap=True, name="data_role_problem")
         self.figures = FigureGrid()
         self.spread, self.roc = DistributionPlot(), RocSketch("data_column_roc_plot")
@@ -101,7 +108,7 @@ class ColumnCard(QScrollArea):
         self.spread_told = label("", "muted", wrap=True, name="data_spread_words")
         self.area = label("", wrap=True, name="data_column_area")
         role = across(make_buddy("Role", self.role_combo), (self.role_combo, 1), self.parts_button)
-        texts = self.title, self.facts, role, self.why, self.problem
+        texts = self.title, self.facts, role, self.why, (self.limits, LEFT), self.problem
         pictures = self.figures, self.spread.plot, self.spread_told, self.area, self.roc.plot
         self.inside = holding(down(*texts, *pictures, STRETCH, around=(0, 0, _AIR, 0)))
         self.setWidget(self.inside)
@@ -111,8 +118,11 @@ class ColumnCard(QScrollArea):
 
     # ------------------------------------------------------------- showing
 
-    def show_column(self, column: ColumnInfo | None) -> None:
-        """Show the facts of a column before its summary is computed."""
+    def show_column(self, column: ColumnInfo | None, beyond: int = 0) -> None:
+        """Show the facts of a column before its summary is computed.
+
+        ``beyond`` counts its cells beyond a limit, which are missing.
+        """
         before, self._column = self._column, column
         self.inside.setVisible(column is not None)
         if column is None:
@@ -128,6 +138,8 @@ class ColumnCard(QScrollArea):
             self.parts_button.show_column(column)
         why = column.reason or (text("data_role_guessed") if column.guessed else "")
         show_note(self.why, why[:1].upper() + why[1:])
+        self.limits.setVisible(beyond > 0)
+        self.limits.setText(text("data_beyond_limits", cells=beyond))
         show_note(self.problem, "")
         if before is None or before.name != column.name:
             self.show_summary(None)

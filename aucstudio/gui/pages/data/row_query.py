@@ -24,6 +24,7 @@ from aucstudio.gui.common.widgets import (
     named,
     quietly,
     search_field,
+    set_style,
     show_note,
 )
 from aucstudio.gui.state.background import delayed
@@ -321,9 +322,7 @@ class Filters(QWidget):
     def show_problem(self, words: str) -> None:
         """Show the error in the conditions, if any."""
         show_note(self.problem, words, "error")
-        self.field.setProperty("invalid", bool(words))
-        self.field.style().unpolish(self.field)
-        self.field.style().polish(self.field)
+        set_style(self.field, "invalid", bool(words))
 
     def _typed(self) -> str:
         return self.field.text().strip().rstrip(";").strip()

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QSlider, QWid
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.inference import Interval, cost_threshold_interval
+from aucstudio.engine.params import read_decimal
 from aucstudio.gui.common.curve_figures import Trace
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import pen
@@ -163,8 +164,8 @@ class CostPanel(QWidget):
 
 def _read_miss(typed: str) -> float:
     with contextlib.suppress(ValueError):
-        if 1 / _MOST_MISS <= float(typed) <= _MOST_MISS:
-            return float(typed)
+        if 1 / _MOST_MISS <= (miss := read_decimal(typed)) <= _MOST_MISS:
+            return miss
     raise InputError(text("miss_out_of_range", typed=repr(typed)))
 
 

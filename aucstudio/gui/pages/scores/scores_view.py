@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QLocale, QSignalBlocker
+from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QDoubleSpinBox
 
 from aucstudio.engine import roc
@@ -273,7 +273,6 @@ class ScoresView(PageView):
 def _threshold_box() -> QDoubleSpinBox:
     box = number_box("threshold_box", -1e9, 1e9, decimals=_DECIMALS, words="Threshold")
     box.setKeyboardTracking(False)
-    box.setLocale(QLocale.c())
     box.setMinimumWidth(64)
     box.setMaximumWidth(112)
     return box

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import functools
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ from aucstudio.project.data.text.column_types import (
     type_of,
 )
 from aucstudio.project.data.text.dialect import Dialect, TextSample
-from aucstudio.project.data.text.numerals import NumberCells, NumberFormat, spelled
+from aucstudio.project.data.text.numerals import BEYOND, NumberCells, NumberFormat, spelled
 from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
@@ -87,6 +88,11 @@ class Unreadable:
     text: str
     line: int | None
     spellings: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def beyond_limits(self) -> int:
+        """Number of the listed cells that are beyond a limit, such as <1.8."""
+        return sum(count for cell, count in self.spellings if re.fullmatch(BEYOND, cell))
 
 
 class NeedsTidyingError(Exception):
