@@ -243,6 +243,7 @@ class Pairs(TypedDict):
 
     auc: list[Pair]
     pauc: list[Pair]
+    tpr: list[Pair]
 
 
 class Level(TypedDict):

@@ -45,12 +45,11 @@ def run(options: argparse.Namespace) -> int:
         if not named:
             raise input_error("no_run_to_compare", file=options.project)
         figures = [comparison.compared_figures(name, record, band) for name, record in named]
-        for measure in (comparison.AUC, comparison.PAUC):
+        for measure in (comparison.AUC, comparison.PAUC, comparison.TPR):
             pairs = comparison.compare_runs(named, band, measure, workers=workers)
-            whole = measure == comparison.AUC
-            heading = "AUC" if whole else f"pAUC in FPR {band[0]:g} … {band[1]:g}"
+            heading = Heading(comparison.measure_words(measure, band))
             found = comparison.Comparison(figures, pairs, measure)
-            say(markdown_blocks([Heading(heading), *comparison_tables(found)]) + "\n")
+            say(markdown_blocks([heading, *comparison_tables(found)]) + "\n")
         for name, of in by_group:
             say(markdown_blocks(subgroup_blocks(f"{name}, by {of.column}", of, band)) + "\n")
     return DONE

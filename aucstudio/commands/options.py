@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from aucstudio import __version__
 from aucstudio.console import BAD_INPUT, note
-from aucstudio.engine.params import read_decimal
 from aucstudio.notices.words import suggestion
 from aucstudio.project.errors import InputError, input_error
 
@@ -92,7 +91,7 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
 def minutes(text: str) -> float:
     """Read a time limit."""
     try:
-        found = read_decimal(text)
+        found = _decimal(text)
     except ValueError:
         found = float("nan")
     if not 0.0 < found < float("inf"):
@@ -193,8 +192,14 @@ def read_acceptance(options: argparse.Namespace) -> dict[str, Any]:
     return {"written": written, "scale": scale, "allowed": allowed}
 
 
+def _decimal(text: str) -> float:
+    from aucstudio.engine.params import read_decimal  # not before: it loads numpy
+
+    return read_decimal(text)
+
+
 def _factor(text: str) -> float:
-    factor = read_decimal(text)
+    factor = _decimal(text)
     if not (math.isfinite(factor) and factor):
         raise ValueError
     return factor

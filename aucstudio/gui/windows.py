@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,7 +13,12 @@ from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.theme import apply_theme, refresh_icons, set_text_size
+from aucstudio.gui.common.theme import (
+    apply_theme,
+    refresh_icons,
+    set_text_size,
+    waiting_cursor,
+)
 from aucstudio.gui.common.widgets import FRAME, on_some_screen
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.panels.status import MessageBar
@@ -59,9 +64,10 @@ class StudyWindow(QMainWindow):
 
     def set_theme(self, choice: str) -> None:
         """Apply a theme to all windows: "system", "light" or "dark"."""
-        apply_theme(_application(), choice)
-        for window in {self, *the_windows().open}:
-            window.apply_style()
+        with waiting_cursor():  # every control of every page is styled and laid out
+            if apply_theme(_application(), choice):
+                for window in {self, *the_windows().open}:
+                    window.apply_style()
 
     def follow_desktop(self) -> None:
         """Apply the theme of the desktop, unless the user chose another."""
@@ -231,11 +237,11 @@ class WindowPreferences(QObject):
         actions.at_once_chosen.connect(lambda count: preferences().put(runs_at_once=count))
         actions.preferences.triggered.connect(self._ask)
         kept.changed.connect(self._on_changed)
-        self._theme = actions.theme = kept.now.theme
+        actions.theme = kept.now.theme
         self._check(f"theme_{kept.now.theme}")
         if kept.now.runs_at_once > 1:
-            self._on_changed("runs_at_once")
-        self._on_changed("fpr_range")
+            self._on_changed({"runs_at_once"})
+        self._on_changed({"fpr_range"})
         if kept.problem:
             window.session.message.emit(kept.problem)
         self._restore_place()
@@ -260,19 +266,18 @@ class WindowPreferences(QObject):
             preferences().flush()
         return super().eventFilter(watched, event)
 
-    def _on_changed(self, name: str) -> None:
+    def _on_changed(self, names: Set[str]) -> None:
         window, now = self._window, preferences().now
-        if name == "text_size":
+        if "theme" in names:
+            window.actions_.theme = now.theme
+            self._check(f"theme_{now.theme}")
+        if names & {"theme", "text_size"}:
             set_text_size(_application(), now.text_size)
             window.set_theme(now.theme)
-        elif name == "theme" and now.theme != self._theme:
-            self._theme = window.actions_.theme = now.theme
-            self._check(f"theme_{now.theme}")
-            window.set_theme(now.theme)
-        elif name == "runs_at_once":
+        if "runs_at_once" in names:
             self._check(f"at_once_{now.runs_at_once}")
             window.session.runs.run_at_once(now.runs_at_once)
-        elif name == "fpr_range" and window.session.table is None:
+        if "fpr_range" in names and window.session.table is None:
             plan = dataclasses.replace(window.session.plan, band=now.fpr_range)
             window.session.put_plan(plan)
 

@@ -59,6 +59,7 @@ class Workplace:
             "row": self._explain_row,
             "import": self.data_panel.import_asked.emit,
             "back": self.deck.go_back,
+            "run": actions.run.trigger,
             "best": actions.find_best.trigger,
             "export": actions.export_model.trigger,
         }

@@ -15,6 +15,7 @@ from aucstudio.engine.inference.drawn_curves import (
     deciding,
     drawn_areas,
 )
+from aucstudio.project.results.summary import around
 from tests.benchmarks import inference_grid as grid
 
 
@@ -246,6 +247,27 @@ def test_true_nulls_are_rarely_rejected_over_the_grid(size, band):
     ]
     cases = draws * len(levels)
     assert np.sum(levels) * draws <= cases - least(0.94, cases)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rounded", [False, True])
+def test_tprs_at_an_fpr_rarely_differ_without_a_difference(rounded):
+    sizes, draws = [(50, 500), (200, 2000)], 60
+    levels = [
+        grid.rejections(*size, around(fpr), grid.NORMAL, 1.0, 0.6, draws, rounded)[0]
+        for size in sizes
+        for fpr in (0.02, 0.1)
+    ]
+    cases = draws * len(levels)
+    assert np.sum(levels) * draws <= cases - least(0.94, cases)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fpr", [0.02, 0.1])
+def test_interval_of_a_difference_of_tprs_covers_the_truth(fpr):
+    draws = 100
+    found = grid.difference_coverage(100, 1000, around(fpr), grid.NORMAL, (1.5, 1.0), 0.6, draws)
+    assert found[0] * draws >= least(0.95, draws)
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """The page Best: from a CSV file and Find the best… to an exported model."""
 
 import dataclasses
+import threading
 
 import pytest
 from PySide6.QtCore import Qt
@@ -16,13 +17,16 @@ from aucstudio.gui.pages.best.leaderboard import cells
 from aucstudio.gui.pages.best.words import members_words, statement, title, typeset
 from aucstudio.gui.windows import describe_work
 from aucstudio.notices import text
+from aucstudio.notices.words import elapsed_words
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
+from aucstudio.project.tournament import background
 from aucstudio.project.tournament.background import SearchRequest
 from aucstudio.project.tournament.search import find_best, held_out_once
 from aucstudio.project.tournament.standings import (
     READY,
+    STOPPED,
     TRAINS,
     WAITS,
     CriterionEstimate,
@@ -72,10 +76,11 @@ class Ended:
         self.runs.append(record)
         return record
 
-    def enter(self, session, **changes):
+    def enter(self, session, *, awaited=True, **changes):
         """Finish it in the open study."""
         standings = dataclasses.replace(self.standings, **changes)
         session.study.home.standings = {standings.key: standings}
+        session.study.awaited = session.study.tournament if awaited else None
         for record in self.runs:
             session.study.tournament.judged.emit(record)
         session.study.tournament.ended.emit(standings)
@@ -94,6 +99,7 @@ def view(table_session, open_view):
 
 
 def start_search(session, entrants, seconds=600.0):
+    session.study.awaited = session.study.tournament
     session.study.tournament.begin(
         SearchRequest(session.table, Validation(), None, seconds, entrants=entrants)
     )
@@ -113,6 +119,27 @@ def test_empty_page_asks_to_press_find_the_best(view, qtbot):
     assert not view.content.isVisible()
     with qtbot.waitSignal(view.session.asked, check_params_cb=lambda what, _: what == "best"):
         press(qtbot, view.begin)
+
+
+def test_clock_goes_on_while_nothing_is_reported(view, qtbot, monkeypatch):
+    finish = threading.Event()
+
+    def search(*_):
+        finish.wait()
+        return dataclasses.replace(RUNNING, ended=STOPPED)
+
+    monkeypatch.setattr(background, "search_in_background", search)
+    start_search(view.session, QUICK)
+    held = view.session.study.tournament
+    first = held.live.left
+    try:
+        qtbot.waitUntil(lambda: held.live.left < first - 2, timeout=PATIENCE)
+        qtbot.waitUntil(
+            lambda: f"{elapsed_words(held.live.left)} left" in view.doing.text(), timeout=PATIENCE
+        )
+    finally:
+        finish.set()
+        qtbot.waitUntil(lambda: not view.session.busy, timeout=PATIENCE)
 
 
 @pytest.mark.slow
@@ -144,6 +171,21 @@ def test_opening_a_result_selects_its_best_run(view, ended, qtbot):
     session.select(newer.id)  # the user's choice stays
     shown(view, qtbot)
     assert session.selected == newer.id
+
+
+def test_ended_search_keeps_a_run_that_was_chosen_meanwhile(view, ended, qtbot):
+    session = view.session
+    chosen = put(session, make_record(session.table), "Chosen")
+    held = session.study.tournament
+    held.live = dataclasses.replace(ended.standings, ended="running", best="", simpler="")
+    session.notify({"best"})
+    shown(view, qtbot)
+    session.select(chosen.id)
+    held.live = None
+    ended.enter(session, awaited=False)
+    shown(view, qtbot)
+    assert view.verdict.isVisible()
+    assert session.selected == chosen.id
 
 
 @pytest.mark.slow

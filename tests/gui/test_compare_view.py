@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QApplication, QComboBox, QTableView
 
+from aucstudio.engine import METHODS
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import apply_theme, current_theme, run_colour, set_text_size
@@ -23,7 +24,12 @@ from aucstudio.project.results.comparison import CORRECTION_NAMES, PairCompariso
 from aucstudio.project.results.forecast import growth_to_significance
 from aucstudio.project.results.page import markdown_blocks, tables_as_csv, tables_as_latex
 from aucstudio.project.results.report import comparison_tables
-from aucstudio.project.results.summary import auc_summary, pauc_summary, train_auc
+from aucstudio.project.results.summary import (
+    auc_summary,
+    pauc_summary,
+    tpr_summary,
+    train_auc,
+)
 from tests.gui.conftest import choose, make_record, on, points, put, shown
 
 BAND = (0.0, 0.1)
@@ -88,20 +94,20 @@ def test_checked_runs_are_listed_best_first(view, three, qtbot):
     for row in rows:
         record = three[row[0]]
         area, part = auc_summary(record), pauc_summary(record, BAND)
-        assert row[1:5] == [
-            f"{area.value:.3f}",
-            f"{area.low:.3f}–{area.high:.3f}",
-            f"{part.value:.3f}",
-            f"{part.low:.3f}–{part.high:.3f}",
+        rate = tpr_summary(record, BAND[1])
+        assert row[1:7] == [
+            cell
+            for one in (area, part, rate)
+            for cell in (f"{one.value:.3f}", f"{one.low:.3f}–{one.high:.3f}")
         ]
-        assert row[7] == words.figure_words(train_auc(record) - area.value, "+")
-        assert row[9] == "1"
+        assert row[9] == words.figure_words(train_auc(record) - area.value, "+")
+        assert row[11] == "1"
     for row, standing in zip(rows, view.shown.found.standings(), strict=True):
-        assert row[5] == f"{standing.wins}/{standing.ties}/{standing.losses}"
-        assert float(row[6]) == pytest.approx(standing.mean_rank, abs=0.05)
+        assert row[7] == f"{standing.wins}/{standing.ties}/{standing.losses}"
+        assert float(row[8]) == pytest.approx(standing.mean_rank, abs=0.05)
 
 
-@pytest.mark.parametrize("measure", [comparison.AUC, comparison.PAUC])
+@pytest.mark.parametrize("measure", [comparison.AUC, comparison.PAUC, comparison.TPR])
 def test_pairs_match_the_engine(view, three, qtbot, measure):
     choose(view.findChild(QComboBox, "measure_combo"), measure)
     text = shown(view, qtbot)
@@ -397,6 +403,30 @@ def test_runs_on_different_splits_are_not_compared(view, add, qtbot):
     row = texts(view.tables.pairs_table.sheet)[0]
     assert row[2:6] == ["–"] * 4
     assert "seed 5" in row[6]
+
+
+def test_comparable_runs_are_compared_and_others_named(view, add, session, qtbot):
+    chosen, alike = add("a", 0.01), add("b", 1e4)
+    add("c", 10.0, validation=Validation(seed=5))
+    session.select(chosen.id)
+    said = shown(view, qtbot)
+    assert "cannot be compared" not in said
+    assert "Not compared with c: split differently" in said
+    session.compare_with(alike.id)
+    assert "Not compared with c" in shown(view, qtbot)
+
+
+def test_runs_of_one_method_are_named_with_their_settings(view, add, qtbot):
+    title = METHODS["auc-rls"].title
+    add(title, 0.01)
+    add(f"{title} (2)", 100.0)
+    text = shown(view, qtbot)
+    names = [row[0] for row in texts(view.tables.runs_table.sheet)]
+    assert sorted(name.replace("\N{NO-BREAK SPACE}", " ") for name in names) == [
+        f"{title} (2, λ = 100)",
+        f"{title} (λ = 0.01)",
+    ]
+    assert all(name in text for name in names)
 
 
 def test_runs_over_several_splits_are_compared(view, add, qtbot):

@@ -201,7 +201,7 @@ def test_pairs_of_the_selected_row_are_marked(session, view, record):
     expected = view.picture.places[at] - view.picture.places[~split.train_positive]
     assert_allclose(np.sort(marked[:, 0]), np.sort(expected[:, 0]))
     words = [text.text for _, text in view.legend.items]
-    assert f"row {row + 1:,}: {(s <= t).sum()} of {len(t)} pairs misranked" in words
+    assert f"row {row + 1:,}: {(s <= t).sum()} of {len(t)} wrong" in words
     held_out = int(split.test_rows[0])
     session.point_at(row=held_out)
     assert not len(points(view.marked.of_row.marks))

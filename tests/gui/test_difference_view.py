@@ -375,6 +375,7 @@ def test_first_run_has_a_picture_during_training(qtbot, session, view):
     assert "is training" in view.sentence.text()
     assert view.live_line.isVisible()
     assert not view.run_planes.chosen.line.isVisible()
+    assert "Training and held-out rows are shown together." in view.caption.text()
     labelled = session.table.is_positive()
     assert view.picture.extra.cloud.pairs == labelled.sum() * (~labelled).sum()
     before = view.picture

@@ -49,13 +49,31 @@ def test_bars_match_the_contributions(qtbot, table_session, view):
     assert "held this row out" in said
     assert "exact" in said
     label = table_session.table.column(table_session.table.label)
-    assert said.startswith(f"Row {row + 1:,} ({label.values[row]}) scores")
+    assert said.startswith(f"Row {row + 1:,} ({label.values[row]}, a ")
     assert f"{label.name} = {label.values[row]}" in said
-    assert f'class "{split.model.positive}"' in part.plot.getAxis("bottom").labelText
+    entries = [words.text for _, words in part.chart.legend.items]
+    assert entries == [f"towards {split.model.positive}", f"towards {split.model.negative}"]
     assert part.chart.rows[0].name == f"{expected.parts[0].column} = {expected.parts[0].value}"
     columns = view.figure_data()
     assert sum(columns["contribution"]) == pytest.approx(expected.score - expected.mean)
     assert list(columns["column"]) == [p.column for p in expected.parts]
+
+
+def test_headline_states_the_outcome_at_the_threshold(qtbot, table_session, view):
+    record = put(table_session, make_record(table_session.table))
+    split = record.splits[0]
+    row, score = int(split.test_rows[3]), float(split.test_scores[3])
+    is_positive = bool(split.test_positive[3])
+    explained(qtbot, view, row)
+    for threshold, above in ((score - 1.0, True), (score + 1.0, False)):
+        table_session.point_at(threshold=threshold)
+        refresh_and_wait(qtbot, view)
+        kind = f"{'true' if above == is_positive else 'false'} "
+        kind += "positive" if above else "negative"
+        side = "above" if above else "below"
+        own = "positive" if is_positive else "negative"
+        said = view.sentence.text()
+        assert f"a {own} {side} the threshold: {kind}) scores" in said
 
 
 def test_row_number_field_selects_the_row(qtbot, table_session, view):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import threading
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.common.theme import apply_theme, set_text_size
+from aucstudio.gui.pages.model import charts
 from aucstudio.gui.pages.model.model_view import ModelView
 from aucstudio.gui.pages.model.tree import place
 from aucstudio.project.data.validation import Validation
@@ -176,6 +178,77 @@ def test_stopped_importance_is_partial_and_can_be_resumed(qtbot, table_session, 
     qtbot.waitUntil(lambda: not view.busy())
     assert part.found is whole
     assert not part.again_button.isVisible()
+
+
+@pytest.mark.slow
+def test_importance_appears_column_by_column_and_goes_on_after_another_run(
+    qtbot, table_session, view, monkeypatch
+):
+    go, starts = threading.Event(), []
+
+    def waiting(*data, listen, report, known, **options):
+        def wait(sofar):
+            report(sofar)
+            while not (go.is_set() or listen(0.5)):
+                go.wait(0.01)
+
+        starts.append(known)
+        return permutation_importance(*data, listen=listen, report=wait, known=known, **options)
+
+    monkeypatch.setattr(charts, "permutation_importance", waiting)
+    record = put(table_session, make_record(table_session.table), "One")
+    refresh_and_wait(qtbot, view)
+    index = view.picture_combo.findData("importance")
+    view.picture_combo.setCurrentIndex(index)
+    view.picture_combo.activated.emit(index)
+    part = view.part
+    qtbot.waitUntil(lambda: part.found is not None)
+    assert len(part.chart.rows) == 1
+    assert "so far" in view.sentence.text()
+    assert part.stop_button.isVisible()
+    assert not part.again_button.isVisible()
+    other = dataclasses.replace(record, id="other")
+    put(table_session, other, "Other")
+    qtbot.waitUntil(lambda: len(starts) == 2)
+    go.set()
+    table_session.select(record.id)
+    qtbot.waitUntil(lambda: len(starts) == 3)
+    qtbot.waitUntil(lambda: not view.busy() and part.found is not None and part.found.complete)
+    assert [known is None for known in starts] == [True, True, False]
+    assert np.isfinite(starts[-1].drops[0, 0, 0]).all()
+    assert "so far" not in view.sentence.text()
+    done = part.found
+    table_session.select("other")
+    qtbot.waitUntil(lambda: not view.busy() and part.found is not done and part.found.complete)
+    table_session.select(record.id)
+    qtbot.waitUntil(lambda: part.found is done)
+    assert len(starts) == 4
+
+
+@pytest.mark.slow
+@pytest.mark.qt_log_ignore("raise", "grabbing", "propagateSizeHints")
+def test_menu_of_a_column_ignores_it_and_runs_again(qtbot, table_session, view):
+    asked = []
+    table_session.asked.connect(lambda what, _about: asked.append(what))
+    record = put(table_session, make_record(table_session.table, "auc-split"))
+    refresh_and_wait(qtbot, view)
+    part = choose_picture(qtbot, view, "importance")
+    name = part.chart.rows[1].name
+    place = part.plot.place_of(0.0, 1.0).toPoint()
+
+    def pick(action):
+        menu = view.show_menu(part.plot, part.plot.mapToGlobal(place))
+        next(one for one in menu.actions() if one.objectName() == action).trigger()
+        menu.close()
+
+    pick("model_ignore_action")
+    assert table_session.table.column(name).role == "ignore"
+    assert asked == []
+    table_session.undo_stack.undo()
+    pick("model_ignore_run_action")
+    assert table_session.table.column(name).role == "ignore"
+    assert table_session.plan.method == record.experiment.method
+    assert asked == ["run"]
 
 
 @pytest.mark.slow

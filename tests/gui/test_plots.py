@@ -115,6 +115,8 @@ def test_reset_restores_both_axes(plot, qtbot, way):
     assert not plot.reset_button.isVisible()
     wheel(plot, 4, at(plot, 5.0, 2.5))
     assert plot.reset_button.isVisible()
+    curves = plot.mapFromScene(plot.getViewBox().sceneBoundingRect()).boundingRect()
+    assert not curves.adjusted(6, 6, -6, -6).intersects(plot.reset_button.geometry())
     assert plot.is_zoomed()
     if way == "double click":
         double_click(plot)

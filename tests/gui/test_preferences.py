@@ -47,7 +47,7 @@ def test_changes_are_written_after_a_delay(qtbot, path):
     own = PreferencesFile(path)
     with qtbot.waitSignal(own.changed) as signal:
         own.put(theme="dark")
-    assert signal.args == ["theme"]
+    assert signal.args == [{"theme"}]
     qtbot.waitUntil(path.exists)
     assert kept(path) == {"theme": "dark"}
 

@@ -14,7 +14,9 @@ from aucstudio.gui.pages.roc import axes, words
 from aucstudio.gui.pages.roc.bands import NONE, bounds_of
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
-from tests.gui.conftest import choose, shown
+from aucstudio.project.data.validation import FOLDS, Validation
+from aucstudio.project.results.summary import tpr_summary
+from tests.gui.conftest import choose, make_record, shown
 from tests.gui.roc_runs import BAND, records, show, table, view  # noqa: F401  (fixtures)
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -238,16 +240,19 @@ def test_bootstrap_band_contains_the_curve(records):
     assert "simultaneous" in found.words
 
 
-def test_band_over_splits_is_the_corrected_t_interval(records):
-    record = records["RLS x4"]
-    found = bounds_of(record, "simultaneous")
-    known = curve_figures.run_curves(record).curves
-    for k in (3, 50, 150):
-        values = [float(roc.tpr_at(curve, found.fpr[k])) for curve in known]
-        expected = inference.splits_interval(values, 0.95, test_fraction=0.5)
-        assert (found.low[k], found.high[k]) == pytest.approx((expected.low, expected.high))
+@pytest.mark.parametrize("name", ["RLS x4", "folds"])
+def test_band_over_splits_agrees_with_the_card(records, table, name):
+    record = records.get(name) or make_record(table, validation=Validation(FOLDS, folds=3))
+    found = bounds_of(record, "pointwise")
+    for k in (5, 12, 20):
+        expected = tpr_summary(record, float(found.fpr[k]))
+        assert (found.low[k], found.high[k]) == expected.bounds
+    assert (found.fpr[-1], found.low[-1], found.high[-1]) == (1, 1, 1)
     assert "pointwise" in found.words
-    assert "4 splits" in found.words
+    assert f"{len(record.splits)} splits" in found.words
+
+
+def test_two_splits_have_no_band(records):
     two = dataclasses.replace(records["RLS x4"], id="two", splits=records["RLS x4"].splits[:2])
     assert not len(bounds_of(two, "pointwise").fpr)
 

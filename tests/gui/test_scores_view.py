@@ -24,6 +24,7 @@ from aucstudio.gui.pages.scores.worst_rows import Worst, threshold_sentence
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.data.validation import Validation
+from aucstudio.project.explain.contributions import cell_words
 from aucstudio.project.results.score_distribution import ScoreDistribution, bin_edges
 from aucstudio.project.results.thresholds import TYPED, Confusion
 from aucstudio.project.runs.progress import Look
@@ -396,6 +397,18 @@ def test_wheel_over_the_figures_changes_no_choice(low_view):
         assert field.currentIndex() == before
     assert takes_wheel(low_view.scale_combo)  # outside of the area
     assert low_view.scale_combo.currentIndex() == 1
+
+
+def test_worst_rows_are_named_by_the_identifier(view, add, session, qtbot):
+    add()
+    name = session.table.columns[0].name
+    session.set_roles(roles={name: "id"})
+    shown(view, qtbot)
+    worst = view.worst
+    assert worst.list.sheet.heads[0] == name
+    column = session.table.column(name)
+    cells = [row.cells[0] for row in worst.list.sheet.rows]
+    assert cells == [cell_words(column, row) for row in worst.worst.rows.tolist()]
 
 
 def test_worst_rows_have_room_on_a_low_page_with_large_text(view, add, qtbot):

@@ -411,14 +411,31 @@ def test_label_positive_class_and_roles_can_be_undone(session, table_file):
     assert session.table.positive == other
 
 
-def test_finished_run_is_not_selected_while_another_is_viewed(session, run):
+def test_run_that_was_started_last_is_selected_when_it_ends(session, run):
     first, second = run("auc-rls"), run("rls")
     assert session.selected == second.id
     session.select(first.id)
-    run("logistic")
-    assert session.selected == first.id
-    session.select(list(session.records)[-1])
-    assert run("rank-svm").id == session.selected
+    assert run("logistic").id not in (first.id, second.id)
+
+
+def test_finished_run_is_not_selected_once_another_was_chosen(session, run, qtbot):
+    first, second = run("auc-rls"), run("rls")
+    session.runs.run_methods(["logistic"])
+    session.select(first.id)
+    session.select(second.id)  # the last of the list
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    assert len(session.records) == 3
+    assert session.selected == second.id
+
+
+def test_only_the_run_that_was_queued_last_is_selected(session, run, qtbot):
+    run("auc-rls")
+    selected = []
+    on(session, "selection", lambda: selected.append(session.selected))
+    session.runs.run_methods(["rls", "logistic"])
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    assert selected == [list(session.records)[-1]]
+    assert session.records[session.selected].experiment.method == "logistic"
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The Training page draws the recorded curve and reports how the training ended."""
 
 import dataclasses
+import warnings
 
 import numpy as np
 import pytest
@@ -419,6 +420,22 @@ def test_zero_gap_is_left_out_of_the_log_axis(view, add, qtbot):
     assert "proven optimal" in shown(view, qtbot)
     (line,) = steps(view)
     np.testing.assert_array_equal(line.y, [1.0 / 3.0, 0.1 / 2.0, np.nan])
+
+
+def test_scale_of_the_gap_leaves_no_dot_without_a_logarithm(view, add, session, qtbot):
+    # A run of one step is a dot, whose objective has a logarithm only above 0.
+    line = add(name="Line")
+    curve = TrainingCurve(np.array([1]), np.zeros(1), np.array([-1.0]), np.array([np.nan]))
+    dot = dataclasses.replace(line.splits[0], curve=curve, gap=None, trajectory=None)
+    put(session, dataclasses.replace(line, id="dot", splits=(dot,)), "Dot")
+    shown(view, qtbot)
+    session.select(line.id)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shown(view, qtbot)
+        for item in view.plots_.upper.items():
+            item.boundingRect()
+    assert view.plots_.upper.getAxis("left").logMode
 
 
 def test_running_job_is_drawn_over_the_finished_run(view, add, session, qtbot):

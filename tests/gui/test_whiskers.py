@@ -53,7 +53,7 @@ def test_long_names_are_elided_with_a_tooltip(chart, monkeypatch):
     assert "…" in shown
     assert (shown[0], shown[-1]) == (long[0], long[-1])
     assert chart.plot.getAxis("left").width() < 0.5 * chart.width()
-    place = QPoint(4, 12)  # beside the first row
+    place = QPoint(4, int(chart.plot.place_of(0.0, 0.0).y()))  # beside the first row
     event = QHelpEvent(QEvent.Type.ToolTip, place, chart.plot.mapToGlobal(place))
     QApplication.sendEvent(chart.plot.viewport(), event)
     assert tips == [f"tip of {long}"]

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import signal
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -237,6 +238,35 @@ def test_time_limit_starts_no_more_fits_and_returns_a_model(table):
     live = dataclasses.replace(Standings.begun(None), entries=(*board.entries, waiting))
     (left,) = [one for one in final_standings(live, board).entries if one.method == other]
     assert left.why == text("best_entry_left", tried=False, stopped=False)
+
+
+def test_reports_count_candidates_and_name_those_that_are_fitted(table, monkeypatch):
+    doing, named, train = [], threading.Event(), CrossFit.train
+
+    def watch(standings):
+        doing.append(standings.doing)
+        if any(member.text in standings.doing for member in QUICK):
+            named.set()
+
+    def wait(*of):
+        assert named.wait(60)
+        return train(*of)
+
+    monkeypatch.setattr(CrossFit, "train", wait)
+    find_best(table, HELD_OUT, folds=3, entrants=QUICK, watch=watch)
+    assert doing[0].startswith("0 of 2 candidates done")
+
+
+def test_course_has_the_estimates_of_the_leaderboard(table):
+    updates = []
+    two = [Member.of("auc-rls", regularization=weight) for weight in (0.01, 100.0)]
+    entrants = [Member.of("logistic"), *two]
+    find_best(table, HELD_OUT, folds=3, entrants=entrants, watch=updates.append)
+    end = updates[-1]
+    latest = {one.method: one.value for one in end.course}
+    found = {one.method: one.inner.value for one in end.entries if one.run != end.best}
+    assert found.items() - latest.items() <= {("auc-ensemble", found.get("auc-ensemble"))}
+    assert len(found.keys() & latest.keys()) >= 1
 
 
 @pytest.mark.parametrize("looks", [4, 9, 15, 40, 80])

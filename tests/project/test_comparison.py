@@ -11,14 +11,21 @@ import scipy.stats
 
 from aucstudio.engine import inference, roc
 from aucstudio.engine.monitor import Stopped
-from aucstudio.notices import notice
+from aucstudio.notices import notice, text
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import Comparison, PairComparison, RunFigures
 from aucstudio.project.results.forecast import growth_to_significance
 from aucstudio.project.results.page import markdown_blocks, tables_as_csv, tables_as_latex
 from aucstudio.project.results.report import comparison_tables
-from aucstudio.project.results.summary import Estimate, auc_summary, pauc_summary, train_auc
+from aucstudio.project.results.summary import (
+    WHOLE,
+    Estimate,
+    auc_summary,
+    pauc_summary,
+    tpr_summary,
+    train_auc,
+)
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
@@ -184,7 +191,7 @@ def of_differences(*values):
 def of_areas(name, *areas, part=None):
     parts = areas if part is None else part
     auc, pauc = (Estimate(float(np.mean(x)), 0.0, 1.0, per_split=tuple(x)) for x in (areas, parts))
-    return RunFigures(name, auc, pauc, 1.0, 0.1, len(areas))
+    return RunFigures(name, auc, pauc, pauc, 1.0, 0.1, len(areas))
 
 
 @pytest.mark.parametrize(
@@ -253,6 +260,35 @@ def test_untested_pairs_are_not_ties():
     pairs = comparison.corrected([PairComparison("a", "b", 0.5)])
     standing, _ = Comparison([of_areas("a", 0.9), of_areas("b", 0.4)], pairs).standings()
     assert (standing.wins, standing.ties, standing.losses) == (0, 0, 0)
+
+
+def tpr_pairs(runs, band=BAND):
+    return comparison.compare_runs(list(zip("ab", runs, strict=True)), band, comparison.TPR)
+
+
+@pytest.mark.parametrize("scheme", ["one", "several"])
+def test_tpr_at_the_end_of_the_range_is_compared(scheme, request):
+    runs = request.getfixturevalue(scheme)
+    a, b = (comparison.compared_figures("a", run, BAND).measured(comparison.TPR) for run in runs)
+    assert a == tpr_summary(runs[0], BAND[1])
+    (pair,) = tpr_pairs(runs)
+    assert pair.difference == pytest.approx(a.value - b.value)
+    assert pair.low <= pair.difference <= pair.high
+    assert 0 <= pair.p <= 1
+    (turned,) = tpr_pairs(runs[::-1])
+    assert turned.difference == -pair.difference
+
+
+def test_tpr_of_equal_runs_is_alike(one):
+    (pair,) = tpr_pairs((one[0], one[0]))
+    assert pair.alike
+    assert pair.p == 1
+
+
+def test_tpr_at_fpr_1_is_not_tested(one):
+    (pair,) = tpr_pairs(one, WHOLE)
+    assert math.isnan(pair.p)
+    assert pair.reason == text("tpr_at_one")
 
 
 def test_training_for_another_range_is_detected(one):
@@ -371,7 +407,7 @@ def test_markdown_has_a_cell_for_every_header(tables):
     text = markdown_blocks(comparison_tables(tables))
     lines = [line for line in text.splitlines() if line]
     cells = [line.replace("\\|", "¦")[2:-2].split(" | ") for line in lines]
-    assert [len(row) for row in cells] == [15] * 5 + [8] * 5
+    assert [len(row) for row in cells] == [18] * 5 + [8] * 5
     assert cells[3][0] == "50 % & ¦more¦"
     assert float(cells[2][1]) == round(tables.runs[0].auc.value, 3)
     assert cells[1][:2] == ["---", "---:"]
@@ -382,7 +418,7 @@ def test_latex_has_a_cell_for_every_column(tables, booktabs):
     text = tables_as_latex(comparison_tables(tables), booktabs=booktabs)
     assert text.count("\\begin{tabular}") == text.count("\\end{tabular}") == 2
     rows = [line for line in text.splitlines() if line.endswith("\\\\")]
-    assert [row.replace("\\&", "").count("&") + 1 for row in rows] == [15] * 4 + [8] * 4
+    assert [row.replace("\\&", "").count("&") + 1 for row in rows] == [18] * 4 + [8] * 4
     assert "50 \\% \\& |more|" in text
     assert f"{tables.runs[0].auc.value:.3f}" in rows[1]
     rules = ("\\toprule", "\\midrule", "\\bottomrule")

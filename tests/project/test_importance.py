@@ -127,6 +127,29 @@ def test_stop_keeps_the_finished_permutations(table, plan):
         permutation_importance(record, table, BAND, listen=lambda _: True)
 
 
+def test_rest_is_computed_where_a_call_left_off(table, plan):
+    record, seen = execute(plan(repeats=2), table), []
+    whole = permutation_importance(record, table, BAND, repeats=3, report=seen.append)
+    first = seen[0]
+    assert (~np.isnan(first.drops[..., 0])).sum() == 1  # the first column alone
+    assert (first.splits, first.repeats) == (0, 0)
+    assert_array_equal(np.isnan(first.summary("auc")[0]), np.arange(len(first.columns)) > 0)
+    again = []
+    part = permutation_importance(record, table, BAND, repeats=3, listen=lambda done: done > 0.6)
+    rest = permutation_importance(
+        record,
+        table,
+        BAND,
+        repeats=3,
+        known=part,
+        listen=lambda done: again.append(done) is not None,
+    )
+    assert again[0] > 0.6
+    assert_array_equal(rest.drops, whole.drops)
+    assert_array_equal(rest.areas, whole.areas)
+    assert_array_equal(rest.summary("pauc"), whole.summary("pauc"))
+
+
 def test_progress_runs_from_0_to_1(table, plan):
     record, fractions = execute(plan(repeats=2), table), []
     permutation_importance(

@@ -265,8 +265,12 @@ def _drawn_band(ranking: roc.Ranking, x: Array, level: float) -> Band:
 
 def _binomial_nodes(n: int, x: Array) -> NDArray[np.intp]:
     """Return the middle quantiles of Binomial(n, x), shape (n_points, n_nodes)."""
-    shares = (np.arange(_NODES) + 0.5) / _NODES
-    return np.asarray(scipy.stats.binom.ppf(shares, n, x[:, None]), dtype=np.intp)
+    shares, p = (np.arange(_NODES) + 0.5) / _NODES, x[:, None]
+    inner = np.clip(p, _TINY, np.nextafter(1.0, 0.0))  # scipy.stats takes a second to load
+    k = np.clip(np.nan_to_num(np.ceil(scipy.special.bdtrik(shares, n, inner))), 0, n)
+    below = np.maximum(k - 1, 0)
+    k = np.where(scipy.special.bdtr(below, n, inner) >= shares, below, k)
+    return np.where(p == 1, n, k).astype(np.intp)
 
 
 def _quantile(a: NDArray[np.intp], b: NDArray[np.intp], share: float) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import (
@@ -125,6 +125,13 @@ class WrappingRow(QHBoxLayout):
 
     _laid_in = _WIDE
     _followed: tuple[QWidget, ...] = ()
+    # Until the layout is invalidated; the widths of lists depend on their current texts too.
+    _grouped: list[list[QWidgetItem]] | None = None
+    _wrapped_at: Mapping[tuple[int, tuple[str, ...]], list[list[QWidgetItem]]] = {}
+
+    def invalidate(self) -> None:
+        self._grouped, self._wrapped_at = None, {}
+        super().invalidate()
 
     def keep_together(self, first: QWidget) -> None:
         """Keep a control on one line with the next."""
@@ -167,6 +174,8 @@ class WrappingRow(QHBoxLayout):
 
     def _groups(self) -> list[list[QWidgetItem]]:
         """Return the groups of items that stay together, from left to right."""
+        if self._grouped is not None:
+            return self._grouped
         groups: list[list[QWidgetItem]] = []
         joined = False
         for widget in members(self):
@@ -178,13 +187,19 @@ class WrappingRow(QHBoxLayout):
                 groups.append([item])
             is_label = isinstance(widget, QLabel) and widget.buddy() is not None
             joined = is_label or widget in self._followed
+        self._grouped = groups
         return groups
 
     def _lines(self, width: int) -> list[list[QWidgetItem]]:
         groups = self._groups()
-        whole = self._wrapped(groups, width)
-        bare = self._wrapped([_without_label(group) for group in groups], width)
-        return bare if len(bare) < len(whole) else whole
+        boxes = (item.widget() for group in groups for item in group)
+        key = width, tuple(box.currentText() for box in boxes if isinstance(box, QComboBox))
+        if key not in self._wrapped_at:
+            whole = self._wrapped(groups, width)
+            bare = self._wrapped([_without_label(group) for group in groups], width)
+            kept = bare if len(bare) < len(whole) else whole
+            self._wrapped_at = {**self._wrapped_at, key: kept}
+        return self._wrapped_at[key]
 
     def _wrapped(self, groups: list[list[QWidgetItem]], width: int) -> list[list[QWidgetItem]]:
         lines: list[list[QWidgetItem]] = []

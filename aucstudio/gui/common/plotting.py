@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyqtgraph as pg
@@ -145,6 +145,15 @@ def data_tip(x: float, y: float, data: str) -> str:
 def class_steps() -> pg.PlotCurveItem:
     """Make an empty histogram: one edge, no bin."""
     return pg.PlotCurveItem(np.zeros(1), np.empty(0), stepMode="center", fillLevel=0)
+
+
+def style_classes(curves: Iterable[pg.PlotCurveItem]) -> None:
+    """Draw the histograms of the positives and of the negatives in their colours."""
+    theme = current_theme()
+    looks = (theme.positive, ()), (theme.negative, (6.0, 3.0))
+    for item, (colour, dash) in zip(curves, looks, strict=True):
+        item.setPen(pen(colour, 1.8, dash))
+        item.setBrush(faded(colour, 56))
 
 
 def finite_range(values: np.ndarray, margin: float = 0.05) -> tuple[float, float]:

@@ -8,10 +8,11 @@ distinguish runs too.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from string import Template
 
 from PySide6.QtCore import QByteArray, QObject, QPointF, QRectF, Qt
@@ -174,8 +175,25 @@ def current_theme() -> Theme:
     return DARK if chosen == "dark" else LIGHT
 
 
-def apply_theme(application: QApplication, choice: str = "system") -> Theme:
-    """Apply a theme to the application; ``choice`` is "system", "light" or "dark"."""
+@contextlib.contextmanager
+def waiting_cursor() -> Iterator[None]:
+    """Show the pointer of a busy program."""
+    QApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
+    try:
+        yield
+    finally:
+        QApplication.restoreOverrideCursor()
+
+
+def apply_theme(application: QApplication, choice: str = "system") -> bool:
+    """Apply a theme and the text size to the application; return whether anything changes.
+
+    Parameters
+    ----------
+    application : QApplication
+    choice : str
+        "system", "light" or "dark".
+    """
     if choice == "system":
         dark = application.styleHints().colorScheme() == Qt.ColorScheme.Dark
     else:
@@ -203,7 +221,7 @@ def apply_theme(application: QApplication, choice: str = "system") -> Theme:
     application.setPalette(_palette(theme))
     if changes:
         application.setStyleSheet(style)
-    return theme
+    return changes
 
 
 def set_text_size(application: QApplication, percent: int) -> None:

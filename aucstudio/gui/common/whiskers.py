@@ -8,15 +8,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QWheelEvent
 from PySide6.QtWidgets import QGridLayout, QScrollBar, QWidget
 
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.plain_text import elided, show_tip
+from aucstudio.gui.common.plots.legend import Legend, square_sample
 from aucstudio.gui.common.plotting import make_plot, pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol, scaled
 from aucstudio.gui.common.widgets import label, named
+from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.plan import RunLook
 
 _LEAST_ROW, _MOST_ROW = 22, 40  # pixels
@@ -74,8 +76,9 @@ class Whiskers:
         return cls([row.name for row in rows], value, low, high, lambda k: rows[k].tip)
 
     def ranked(self) -> Whiskers:
-        """Return the rows, the largest value first."""
+        """Return the rows that have a value, the largest first."""
         order, tip = np.argsort(-self.value, kind="stable"), self.tip
+        order = order[: np.count_nonzero(~np.isnan(self.value))]
         names = [self.names[k] for k in order]
         ends = self.low[order], self.high[order]
         return Whiskers(names, self.value[order], *ends, lambda k: tip(int(order[k])))
@@ -116,7 +119,10 @@ class WhiskerChart(QWidget):
         self.plot.invertY(True)
         self.plot.setMouseEnabled(False, False)
         self.plot.viewport().installEventFilter(self)
-        self.plot.getViewBox().sigResized.connect(lambda _box: self._place())
+        # A plot that is being resized must not be resized by what its size decides.
+        self._scrolls = delayed(self, 0, self._show_scroller)
+        for follow in (self._place, self._scrolls.start):
+            self.plot.getViewBox().sigResized.connect(lambda _box, follow=follow: follow())
         # The axis would find its height only when it is painted, a frame too late.
         self.plot.getAxis("bottom").setHeight(2 * QFontMetrics(self.font()).height() + 12)
         if filled:  # horizontal lines would cover the bars
@@ -127,6 +133,8 @@ class WhiskerChart(QWidget):
         self.lengths = pg.BarGraphItem(x0=[], width=[], y0=[], height=_BAR)
         for item in (self.lengths, self.zero, self.bars, self.dots):
             self.plot.addItem(item)
+        self.legend = Legend(self.plot)
+        self._sides = [square_sample(self.plot) for _ in range(2)]
         self.scroller = named(QScrollBar(Qt.Orientation.Vertical), f"{name}_scroll", "Rows")
         self.scroller.setSingleStep(1)
         self.scroller.valueChanged.connect(self._place)
@@ -155,10 +163,22 @@ class WhiskerChart(QWidget):
         x = np.column_stack([rows.low[known], rows.high[known]]).ravel()
         self.bars.setData(x, np.repeat(known.astype(float), 2), connect="pairs")
         self.bars.setPen(pen(theme.text if self._filled else colour, 2.0))
-        self._draw_lengths() if self._filled else self._draw_dots()
+        if self._filled:
+            self._draw_lengths()
+        else:
+            self._draw_dots()
+            self.legend.explain([(look.name, look)])
         self._make_room()
         self._frame(np.concatenate([rows.value, x]))
         self._place()
+        self._show_scroller()
+
+    def name_sides(self, right: str, left: str) -> None:
+        """Explain in the legend the colours of bars to the right and to the left of 0."""
+        theme = current_theme()
+        for sample, colour in zip(self._sides, (theme.positive, theme.negative), strict=True):
+            sample.setBrush(colour)
+        self.legend.explain(zip((right, left), self._sides, strict=True))
 
     def move_dots(self, values: Array) -> None:
         """Move the dots to other values; the axis stays while all dots are visible."""
@@ -222,8 +242,6 @@ class WhiskerChart(QWidget):
         hidden = max(0, len(self.rows) - fit)
         self.scroller.setRange(0, hidden)
         self.scroller.setPageStep(fit)
-        self.scroller.setVisible(hidden > 0)
-        self.note.setVisible(hidden > 0)
         first, last = self.scroller.value(), min(self.scroller.value() + fit, len(self.rows))
         self.note.setText(f"{first + 1:,} to {last:,} of {len(self.rows):,}: scroll for the others")
         seen = fit if hidden else max(len(self.rows), height // scaled(_MOST_ROW))
@@ -232,6 +250,11 @@ class WhiskerChart(QWidget):
         if self._seen != (first, last):
             self._seen = first, last
             self._name_rows()
+
+    def _show_scroller(self) -> None:
+        """Show the scroll bar and its note where rows are hidden."""
+        for part in (self.scroller, self.note):
+            part.setVisible(self.scroller.maximum() > 0)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QWheelEvent):
@@ -247,10 +270,18 @@ class WhiskerChart(QWidget):
 
     def _show_tip(self, event: QHelpEvent) -> None:
         """Show the tooltip of the row at the pointer."""
-        place = self.plot.getViewBox().mapSceneToView(self.plot.mapToScene(event.pos()))
-        row = round(place.y())
-        tip = self.rows[row].tip if 0 <= row < len(self.rows) else ""
-        show_tip(event.globalPos(), tip, self.plot)
+        row = self._row_at(event.globalPos())
+        show_tip(event.globalPos(), "" if row is None else self.rows.tip(row), self.plot)
+
+    def name_at(self, place: QPoint) -> str:
+        """Return the name of the row at a position on the screen; empty if there is none."""
+        row = self._row_at(place)
+        return "" if row is None else self.rows.names[row]
+
+    def _row_at(self, place: QPoint) -> int | None:
+        scene = self.plot.mapToScene(self.plot.mapFromGlobal(place))
+        row = round(self.plot.getViewBox().mapSceneToView(scene).y())
+        return row if 0 <= row < len(self.rows) else None
 
     def _tip(self, x: float, y: float, data: object) -> str:
         return self.rows.tip(round(y))

@@ -248,7 +248,8 @@ class ProgressStrip(QWidget):
                     "search_stops" if held.stopping else "elapsed", seconds=held.live.spent
                 )
                 words = text("progress_of_search", study=name, doing=doing)
-                return words, held.live.fraction, ""
+                left = held.live.left
+                return words, held.live.fraction, "" if left is None else _left_words(left)
         return "" if self._run.isEnabled() else self._run.statusTip(), None, ""
 
 
@@ -265,8 +266,11 @@ def _time_words(live: LiveRun) -> str:
     left = live.seconds_left()
     if left is None or left < 1.0:
         return percent
-    spelled = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
-    return f"{percent} · {spelled} left"
+    return f"{percent} · {_left_words(left)}"
+
+
+def _left_words(seconds: float) -> str:
+    return f"{seconds:.0f} s left" if seconds < 90 else f"{seconds / 60:.0f} min left"
 
 
 class _ActionButton(QPushButton):

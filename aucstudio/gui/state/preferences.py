@@ -175,7 +175,7 @@ class PreferencesFile(QObject):
         Message about a file that could not be read; empty if it was read.
     """
 
-    changed = Signal(str)  # the name of a preference
+    changed = Signal(object)  # the names of preferences, a set
 
     def __init__(self, path: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -196,10 +196,9 @@ class PreferencesFile(QObject):
         """
         before = self.now
         self.now = typed.convert(_plain(before) | _plain(changes), Preferences)
-        for name in changes:
-            if getattr(before, name) != getattr(self.now, name):
-                self._soon.start()
-                self.changed.emit(name)
+        if names := {name for name in changes if getattr(before, name) != getattr(self.now, name)}:
+            self._soon.start()
+            self.changed.emit(names)
 
     def put_in(self, name: str, key: str, value: Any) -> None:
         """Change one entry of a preference that is a mapping."""

@@ -309,7 +309,7 @@ def _preparation(
     return work
 
 
-_TOURNAMENT_RUNNER_PATIENCE_SECONDS = 1.5
+_TICK_MILLISECONDS = 1000
 
 
 class TournamentRunner(QObject):
@@ -340,7 +340,9 @@ class TournamentRunner(QObject):
         self.live: Standings | None = None
         self.stopping = False
         self._stop: SearchStop | None = None
+        self._ordered = 0.0  # seconds since the epoch
         self._work = Background(self, self._on_finished, self._on_message, patience=0.0)
+        self._clock = ticking(self, _TICK_MILLISECONDS, self._on_tick)
 
     @property
     def busy(self) -> bool:
@@ -363,6 +365,16 @@ class TournamentRunner(QObject):
         self.stopping, self._stop = False, stop
         self.live = Standings.begun(order.fpr_range, budget=order.seconds)
         self._work.start(order, work)
+        self._ordered = order.ordered
+        self._clock.start()
+        self.changed.emit()
+
+    def _on_tick(self) -> None:
+        """Let the clock go on while nothing is reported."""
+        if self.live is None:
+            self._clock.stop()
+            return
+        self.live = dataclasses.replace(self.live, spent=time.time() - self._ordered)
         self.changed.emit()
 
     def stop(self) -> None:
@@ -375,10 +387,10 @@ class TournamentRunner(QObject):
 
     def finish(self) -> None:
         """Wait a little for a stopped tournament and take its result."""
-        self._work.finish(_TOURNAMENT_RUNNER_PATIENCE_SECONDS)
+        self._work.finish(_PATIENCE_SECONDS)
         if self._stop is not None:
             self._stop.at_once.set()
-            self._work.finish(_TOURNAMENT_RUNNER_PATIENCE_SECONDS)
+            self._work.finish(_PATIENCE_SECONDS)
 
     def _on_message(self, message: SearchMessage) -> None:
         if isinstance(message, RunRecord):

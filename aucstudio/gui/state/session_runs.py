@@ -203,6 +203,7 @@ class Runs:
         titles = [experiment.title for experiment in experiments]
         looks = study.plan.free_looks(titles, study.runner.taken_looks())
         for experiment, look in zip(experiments, looks, strict=True):
+            study.awaited = look
             study.runner.add(Waiting(experiment, look, table))
         study.runner.start_next()
 
@@ -266,14 +267,14 @@ class Runs:
             session.failed.emit(unsaved, "")
         look = dataclasses.replace(live.look, visible=record.status != FAILED)
         study.records[record.id] = record
-        follows = study.follows
         session.put_looks(study, {**study.plan.looks, record.id: look})
         if study is not session.study:
             session.message.emit(f"{look.name} ended in {study.name}")
             return
-        if follows:
+        if study.awaited is live.look:
             session.select(record.id)
-        session.message.emit(study.status if follows else f"{look.name} ended. {study.status}")
+        is_shown = study.selected == record.id
+        session.message.emit(study.status if is_shown else f"{look.name} ended. {study.status}")
 
 
 _QUICKLY_DRAWN = 2_000  # rows that are split within a frame
@@ -334,6 +335,7 @@ class FindBest:
             session.set_band(*band)
         seconds = 60.0 * minutes
         order = SearchRequest(table, validation, fpr_range, seconds, plan.preparation, folds=folds)
+        session.study.awaited = session.study.tournament
         session.study.tournament.begin(order)
 
     def standings(self) -> list[Standings]:
@@ -395,7 +397,6 @@ class FindBest:
         """
         session, shown = self._session, (standings.simpler, standings.best)
         judged = [one.run for one in standings.entries if one.run in study.records]
-        follows = study.follows
         for run in sorted(judged, key=lambda run: run in shown):
             looks = study.plan.looks
             look, title = looks.get(run), study.records[run].experiment.title
@@ -405,7 +406,8 @@ class FindBest:
             elif look is None:
                 hidden = RunLook(title, 0, visible=False, removed=True)
                 session.put_looks(study, {**looks, run: hidden})
-        if study is session.study and follows and standings.best in study.records:
+        awaited = study is session.study and study.awaited is study.tournament
+        if awaited and standings.best in study.records:
             self.choose(standings.best, standings)
         where = "" if study is session.study else f" of {study.name}"
         session.message.emit(f"The search{where} ended. {session.study.status}")

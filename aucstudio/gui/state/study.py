@@ -18,6 +18,7 @@ from aucstudio.notices.words import runs_words
 from aucstudio.project.data.table import Table
 from aucstudio.project.results.thresholds import Stakes, Target, choose
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.settings_shown import names_with_settings
 from aucstudio.project.runs.verification import Verification
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.workspace import is_unsaved
@@ -98,8 +99,9 @@ class StudyState(QObject):
         The selected run, and the chosen second run.
     alone : bool
         Whether the user has chosen to have no second run.
-    follows : bool
-        Whether a run that ends is selected; not while the user looks at an older one.
+    awaited : object
+        What the user started last, if no run was selected since: the look of a run, or the
+        tournament. Its result is selected when it ends.
     focus : Focus
     undo_stack : QUndoStack
     runner : Runner
@@ -126,7 +128,7 @@ class StudyState(QObject):
         self.selected = selected if selected in listed else next(reversed(listed), None)
         self.beside: str | None = None
         self.alone = False
-        self.follows = True
+        self.awaited: object = None
         self.focus = Focus()
         self.focus = self.pointed(split=0)
         self.undo_stack = QUndoStack(self)
@@ -166,8 +168,16 @@ class StudyState(QObject):
         ]
 
     def checked_runs(self) -> list[ShownRun]:
-        """Return the runs that views draw: checked, with at least one finished split."""
-        return [run for run in self.shown_runs() if run.look.visible and run.record.splits]
+        """Return the runs that views draw: checked, with at least one finished split.
+
+        The names of runs of one method contain the settings in which they differ.
+        """
+        runs = [run for run in self.shown_runs() if run.look.visible and run.record.splits]
+        names = names_with_settings([(run.look.name, run.record) for run in runs])
+        return [
+            ShownRun(run.record, dataclasses.replace(run.look, name=name))
+            for run, name in zip(runs, names, strict=True)
+        ]
 
     def compared(self) -> str | None:
         """Return the second run: the chosen one, or the other one if two are checked."""
@@ -227,11 +237,9 @@ class StudyState(QObject):
 
     def select(self, run: str | None) -> set[str]:
         """Select a run."""
-        listed = [shown.record.id for shown in self.shown_runs()]
-        self.follows = not listed or run in (None, listed[-1])
         if run == self.selected:
             return set()
-        self.selected = run
+        self.selected, self.awaited = run, None
         # The threshold of one run means nothing for another; row and pair stay.
         return {"selection"} | self.point_at(split=0)
 

@@ -315,18 +315,16 @@ _NAMED = 3
 
 
 def score_headline(detail: RowDetail, number: int, others: str, label: str = "") -> str:
-    """Describe the difference of a score from the mean, and its main contributions.
+    """Describe the difference of a score from the mean.
 
     ``label`` is the class of the row, if it is known.
     """
     difference, score = detail.score - detail.mean, plain_number(detail.score, 3)
-    most = [part for part in detail.parts if part.contribution * difference > 0][:_NAMED]
     facts: dict[str, Any] = {"row": number, "score": score, "others": others, "label": label}
     if not difference:
         return notice("row_score_equal", **facts).text
     facts |= {"size": plain_number(abs(difference), 3), "above": difference > 0}
-    because = f": {', '.join(map(named_contribution, most))}" if most else ""
-    return notice("row_score_apart", because=because, **facts).text
+    return notice("row_score_apart", **facts).text
 
 
 def named_contribution(part: Contribution) -> str:
@@ -335,14 +333,13 @@ def named_contribution(part: Contribution) -> str:
 
 
 def about(detail: RowDetail) -> list[Notice]:
-    """Return opposite contributions, precision and the rows compared with."""
-    difference = detail.score - detail.mean
-    against = [part for part in detail.parts if part.contribution * difference < 0][:_NAMED]
-    found = (
-        [notice("contributions_against", columns=tuple(map(named_contribution, against)))]
-        if against
-        else []
-    )
+    """Return the main contributions, precision and the rows compared with."""
+    difference, found = detail.score - detail.mean, []
+    for code, side in (("contributions_for", difference), ("contributions_against", -difference)):
+        main = [named_contribution(part) for part in detail.parts if part.contribution * side > 0][
+            :_NAMED
+        ]
+        found += [notice(code, columns=tuple(main))] if main else []
     if detail.exact:
         found.append(notice("contributions_exact"))
     else:

@@ -9,13 +9,14 @@ matters, not one of its levels.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy
 
 from aucstudio.engine import inference
-from aucstudio.engine.arrays import Array
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 from aucstudio.project.data.preparing.preparation import feature_groups
@@ -31,6 +32,7 @@ MOST_ROWS = 20_000  # of a split; more add time and no precision
 # Of more columns those that move the scores most are permuted, so many.
 MOST_COLUMNS, KEPT_COLUMNS = 1_000, 200
 _MOST_SEARCHED = 500  # rows that these are found by
+_REPORT_SECONDS = 0.1
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -42,10 +44,10 @@ class Importance:
     columns : tuple of str
         Of the table; a category is one column.
     drops : ndarray of shape (splits, repeats, columns, 2)
-        Loss of AUC and of partial AUC, the latter normalised by the band's width; NaN where a
-        stop came first.
+        Loss of AUC and of partial AUC, the latter normalised by the band's width; NaN where it is
+        not computed yet.
     areas : ndarray of shape (splits, 2)
-        AUC and partial AUC of the rows as they are; NaN where a stop came first.
+        AUC and partial AUC of the rows as they are; NaN where they are not computed yet.
     test_fraction : float
         Share of the rows in the test part.
     rows, of_rows : int
@@ -72,23 +74,32 @@ class Importance:
 
     @property
     def complete(self) -> bool:
-        """Whether no stop came before the end."""
+        """Whether every permutation is computed."""
         return not bool(np.isnan(self.drops).any())
 
     @property
+    def _rounds(self) -> Mask:
+        """Which repeats have all columns, shape (splits, repeats)."""
+        return np.asarray(~np.isnan(self.drops[..., 0]).any(axis=2))
+
+    @property
     def repeats(self) -> int:
-        """How many permutations there are in the most of the splits."""
-        return int((~np.isnan(self.drops[:, :, 0, 0])).sum(axis=1).max())
+        """How many permutations of all columns there are in the most of the splits."""
+        return int(self._rounds.sum(axis=1).max())
 
     @property
     def splits(self) -> int:
-        """How many splits have a permutation."""
-        return int((~np.isnan(self.drops[:, 0, 0, 0])).sum())
+        """How many splits have a permutation of all columns."""
+        return int(self._rounds.any(axis=1).sum())
 
     def per_split(self, measure: str) -> Array:
-        """Return the mean loss over permutations in each split that has any, (splits, columns)."""
-        drops = self.drops[: self.splits, :, :, MEASURES.index(measure)]
-        return np.asarray(np.nanmean(drops, axis=1))
+        """Return the mean loss over permutations in each split that has any, (splits, columns).
+
+        Until the first split has a permutation of all columns, it is NaN for the others.
+        """
+        drops = self.drops[: max(1, self.splits), :, :, MEASURES.index(measure)]
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.nansum(drops, axis=1) / (~np.isnan(drops)).sum(axis=1))
 
     def summary(self, measure: str) -> tuple[Array, Array, Array]:
         """Return the mean loss of each column with the bounds of its interval.
@@ -114,7 +125,7 @@ class Importance:
             return values.mean(axis=0), low, high
         which = MEASURES.index(measure)
         mean = values[0]
-        reach = np.sqrt(np.square(self.reach[: self.repeats, :, which]).mean(axis=0))
+        reach = np.sqrt(np.square(self.reach[: max(1, self.repeats), :, which]).mean(axis=0))
         return mean, mean - reach, mean + reach
 
 
@@ -126,6 +137,8 @@ def permutation_importance(
     repeats: int = REPEATS,
     seed: int = 0,
     listen: Callable[[float], bool] = lambda _fraction: False,
+    report: Callable[[Importance], object] = lambda _sofar: None,
+    known: Importance | None = None,
     most_rows: int = MOST_ROWS,
 ) -> Importance:
     """Permute each column of the held-out rows, split by split, and score again.
@@ -144,6 +157,10 @@ def permutation_importance(
     repeats, seed : int
     listen : callable
         Receives the share done; stops if it returns True, and keeps what is finished.
+    report : callable
+        Receives what is computed so far, with the first column and some ten times a second.
+    known : Importance, optional
+        What was computed so far by an equal call; only the rest is computed.
     most_rows : int
         Of a split; of more as many are taken evenly.
 
@@ -152,40 +169,62 @@ def permutation_importance(
     InputError
         If the table lacks columns of the model.
     Stopped
-        If the stop comes before one permutation of all columns is finished.
+        If the stop comes before the permutation of one column is finished.
     """
     # Each split decides which columns have an indicator or become a share.
     models = (split.model for split in record.splits)
     columns = tuple(dict.fromkeys(n for m in models for n in feature_groups(m.preparation)))
     held = _HeldOut(record.splits[0], table, band, columns, most_rows)
-    rows, chosen = len(held.X), held.columns_to_permute()
-    shape = (len(record.splits), repeats, len(chosen), len(MEASURES))
-    drops, areas = np.full(shape, np.nan), np.full((len(record.splits), len(MEASURES)), np.nan)
-    reach = np.full(shape[1:], np.nan)
+    chosen = held.columns_to_permute()
+    found = known or _nothing_yet(record, held, [columns[c] for c in chosen], repeats, len(columns))
+    drops, areas, reach = (part.copy() for part in (found.drops, found.areas, found.reach))
+    reported = -np.inf
 
-    def pulse(part: float) -> None:
-        if listen(part / (len(record.splits) * repeats)):
+    def pulse() -> None:
+        if listen(1.0 - float(np.isnan(drops[..., 0]).mean())):
             raise Stopped("permuting")
 
+    def sofar() -> Importance:
+        return dataclasses.replace(
+            found, drops=drops.copy(), areas=areas.copy(), reach=reach.copy()
+        )
+
     try:
-        for k, split in enumerate(record.splits):
-            held = _HeldOut(split, table, band, columns, most_rows) if k else held
-            before = held.placements(held.X, k * repeats, pulse)
-            areas[k] = [one.area for one in before]
-            for r in range(repeats):
-                lost = np.full((2, *shape[2:]), np.nan)  # kept if all columns are permuted
-                permuted = held.permuted((seed, k, r), chosen, k * repeats + r, pulse)
-                for n, after in enumerate(permuted):
-                    lost[0, n] = areas[k] - [one.area for one in after]
-                    if len(record.splits) == 1:
-                        lost[1, n] = list(map(_reach, before, after))
-                drops[k, r], reach[r] = lost
+        for k, r, n in np.argwhere(np.isnan(drops[..., 0])).tolist():
+            if held.split is not record.splits[k]:
+                held = _HeldOut(record.splits[k], table, band, columns, most_rows)
+            if held.before is None:
+                held.before = held.placements(pulse)
+                areas[k] = [one.area for one in held.before]
+            after = held.permuted((seed, k, r, chosen[n]), pulse)
+            drops[k, r, n] = areas[k] - [one.area for one in after]
+            if len(record.splits) == 1:
+                reach[r, n] = list(map(_reach, held.before, after))
+            if time.monotonic() - reported >= _REPORT_SECONDS:
+                report(sofar())
+                reported = time.monotonic()
     except Stopped:
-        if np.isnan(drops[0, 0]).any():
+        if np.isnan(drops).all():
             raise
-    once, of_rows = record.experiment.validation.disjoint, record.splits[0].n_test
-    known = tuple(columns[c] for c in chosen), drops, areas, record.test_fraction
-    return Importance(*known, rows, of_rows, reach, once, len(columns))
+    return sofar()
+
+
+def _nothing_yet(
+    record: RunRecord, held: _HeldOut, columns: Sequence[str], repeats: int, of_columns: int
+) -> Importance:
+    splits, measures = len(record.splits), len(MEASURES)
+    drops = np.full((splits, repeats, len(columns), measures), np.nan)
+    return Importance(
+        tuple(columns),
+        drops,
+        np.full((splits, measures), np.nan),
+        record.test_fraction,
+        len(held.X),
+        record.splits[0].n_test,
+        np.full(drops.shape[1:], np.nan),
+        record.experiment.validation.disjoint,
+        of_columns,
+    )
 
 
 def _reach(before: inference.Placements, after: inference.Placements) -> float:
@@ -197,7 +236,9 @@ def _reach(before: inference.Placements, after: inference.Placements) -> float:
 
 
 class _HeldOut:
-    """The held-out rows of a split."""
+    """The held-out rows of a split, and their areas as they are, once computed."""
+
+    before: list[inference.Placements] | None = None
 
     def __init__(
         self,
@@ -209,7 +250,7 @@ class _HeldOut:
     ) -> None:
         kept = thinned(split.test_positive, most_rows)
         preparation = split.model.preparation
-        self.X = preparation.apply(table, split.test_rows[kept])
+        self.split, self.X = split, preparation.apply(table, split.test_rows[kept])
         self._rows, self._band = Scores.of(split).at(kept), band
         groups = feature_groups(preparation)
         self.groups = [groups.get(name, slice(0, 0)) for name in columns]
@@ -221,32 +262,24 @@ class _HeldOut:
             return list(range(len(self.groups)))
         return movers(self.scorer, self.X, self.groups, KEPT_COLUMNS) or [0]
 
-    def placements(
-        self, X: Array, done: float, pulse: Callable[[float], None]
-    ) -> list[inference.Placements]:
-        """Return AUC and partial AUC of rows; ``done`` permutations came before."""
-        scores = score_rows(self.scorer, X, lambda _what, _fraction: pulse(done))
+    def placements(self, pulse: Callable[[], None]) -> list[inference.Placements]:
+        """Return AUC and partial AUC of the rows as they are now."""
+        scores = score_rows(self.scorer, self.X, lambda _what, _fraction: pulse())
         ranking = self._rows._replace(scores=scores).ranking()
         return [inference.Placements(ranking, band) for band in (WHOLE, self._band)]
 
     def permuted(
-        self,
-        seed: tuple[int, int, int],
-        columns: list[int],
-        done: int,
-        pulse: Callable[[float], None],
-    ) -> Iterator[list[inference.Placements]]:
-        """Yield AUC and partial AUC with each of some columns permuted in turn."""
-        for n, c in enumerate(columns):
-            features = self.groups[c]
-            order = np.random.default_rng((*seed, c)).permutation(len(self.X))
-            kept = self.X[:, features].copy()
-            self.X[:, features] = kept[order]
-            try:
-                areas = self.placements(self.X, done + n / len(columns), pulse)
-            finally:
-                self.X[:, features] = kept
-            yield areas
+        self, seed: tuple[int, int, int, int], pulse: Callable[[], None]
+    ) -> list[inference.Placements]:
+        """Return AUC and partial AUC with a column permuted, the last part of the seed."""
+        features = self.groups[seed[-1]]
+        order = np.random.default_rng(seed).permutation(len(self.X))
+        kept = self.X[:, features].copy()
+        self.X[:, features] = kept[order]
+        try:
+            return self.placements(pulse)
+        finally:
+            self.X[:, features] = kept
 
 
 def movers(scorer: Scorer, X: Array, groups: Sequence[slice], most: int) -> list[int]:

@@ -1,7 +1,7 @@
 """Compare runs: figures, pairwise tests and wins.
 
 One held-out part is compared by DeLong's paired test, as few rows allow (for the partial AUC, by
-its components);
+its components; for the TPR at an FPR, by those of a narrow range around it);
 several splits by the corrected resampled t test on the differences split by split. The p-values
 are corrected over all pairs that can be compared. The tests of pairs are independent, so that
 workers may make them.
@@ -25,18 +25,21 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
 from aucstudio.engine.roc import FREQUENCY
-from aucstudio.notices import Notice, notice
+from aucstudio.notices import Notice, notice, text
 from aucstudio.project.data.validation import FORWARD
 from aucstudio.project.results.summary import (
     LEVEL,
+    WHOLE,
     Estimate,
     Scores,
+    around,
     auc_summary,
     common_scores,
     comparable,
     pauc_summary,
     ranking,
     same_rows,
+    tpr_summary,
     train_auc,
     trained_for,
 )
@@ -47,7 +50,7 @@ from aucstudio.project.work.cluster import Cluster, call_all
 
 Named = tuple[str, RunRecord]
 
-AUC, PAUC = "auc", "pauc"
+AUC, PAUC, TPR = "auc", "pauc", "tpr"
 HOLM, BONFERRONI, UNCORRECTED = "holm", "bonferroni", "none"
 CORRECTION_NAMES = {HOLM: "Holm", BONFERRONI: "Bonferroni", UNCORRECTED: "None"}
 _CORRECT: Mapping[str, Callable[[list[float]], Iterable[float]]] = {
@@ -58,6 +61,16 @@ _CORRECT: Mapping[str, Callable[[list[float]], Iterable[float]]] = {
 _DECIMALS = 12  # beyond these equal areas may differ by rounding
 
 
+def range_of(measure: str, band: Band) -> Band:
+    """Return the range over which a measure is the mean TPR; of no width for the TPR itself."""
+    return {AUC: WHOLE, PAUC: band, TPR: (band[1], band[1])}[measure]
+
+
+def measure_words(measure: str, band: Band) -> str:
+    """Name a measure with its range or its FPR: ``pAUC in FPR 0 … 0.1``."""
+    return text("compared_measure", measure=measure, band=band, fpr=band[1])
+
+
 @dataclasses.dataclass(frozen=True)
 class RunFigures:
     """The row of one run.
@@ -65,8 +78,8 @@ class RunFigures:
     Attributes
     ----------
     name : str
-    auc, pauc : Estimate
-        Held out; the partial AUC is normalised by the band's width.
+    auc, pauc, tpr : Estimate
+        Held out; the partial AUC is normalised by the band's width, the TPR is at its end.
     train_auc : float
     fit_seconds : float
     splits : int
@@ -79,6 +92,7 @@ class RunFigures:
     name: str
     auc: Estimate
     pauc: Estimate
+    tpr: Estimate
     train_auc: float
     fit_seconds: float
     splits: int
@@ -91,8 +105,8 @@ class RunFigures:
         return self.train_auc - self.auc.value
 
     def measured(self, measure: str) -> Estimate:
-        """Return one of the two areas."""
-        return self.auc if measure == AUC else self.pauc
+        """Return the figure of a measure."""
+        return {AUC: self.auc, PAUC: self.pauc, TPR: self.tpr}[measure]
 
     def trained_elsewhere(self, band: Band) -> bool:
         """Return whether the method was set to another FPR range than ``band``."""
@@ -189,7 +203,7 @@ class Comparison:
     ----------
     runs : sequence of RunFigures
     pairs : sequence of PairComparison
-    measure : {"auc", "pauc"}
+    measure : {"auc", "pauc", "tpr"}
         What the pairs and the ranks are about.
     """
 
@@ -237,6 +251,7 @@ def compared_figures(name: str, record: RunRecord, band: Band) -> RunFigures:
         name,
         auc_summary(record),
         pauc_summary(record, band),
+        tpr_summary(record, band[1]),
         train_auc(record),
         record.fit_seconds,
         len(record.splits),
@@ -259,8 +274,8 @@ def compare_runs(
     runs : sequence of (name, record)
         Each with at least one finished split.
     band : (float, float)
-    measure : {"auc", "pauc"}
-        Which area; the partial one is normalised by the band's width.
+    measure : {"auc", "pauc", "tpr"}
+        Which area, the partial one normalised by the band's width; or the TPR at the band's end.
     progress : callable, optional
         Receives the fraction done after every pair; stops if it returns True.
     workers : Cluster, optional
@@ -273,7 +288,7 @@ def compare_runs(
     WorkersLostError
         If the workers were lost.
     """
-    band = (0.0, 1.0) if measure == AUC else band
+    band = range_of(measure, band)
     pairs = list(itertools.combinations(runs, 2))
     refusals = [difference(a, b) for (_, a), (_, b) in pairs]
     sound = [(a, b) for ((_, a), (_, b)), why in zip(pairs, refusals, strict=True) if not why]
@@ -405,7 +420,7 @@ def pair_tests(
     ----------
     pairs : sequence of (RunRecord, RunRecord)
     band : (float, float)
-        (0, 1) for the AUC.
+        (0, 1) for the AUC; of no width for the TPR at an FPR.
     progress : callable, optional
     workers : Cluster, optional
         Get the pairs as tasks, where the tests take longer than sending the scores.
@@ -474,18 +489,35 @@ class _Scored:
     @cached_property
     def placements(self) -> inference.Placements:
         """Return what the test of the only split needs; the same for every other run."""
-        return inference.Placements(self._ranking(self.splits[0]), self.band)
+        band = self.band if self.fpr is None else around(self.fpr)
+        return inference.Placements(self._ranking(self.splits[0]), band)
+
+    @property
+    def fpr(self) -> float | None:
+        """Return the FPR whose TPR is compared; None for an area."""
+        return self.band[1] if self.band[0] == self.band[1] else None
 
     @cached_property
-    def areas(self) -> list[float]:
-        """Return the area of each split."""
-        return [roc.area(self._ranking(split), *self.band) for split in self.splits]
+    def values(self) -> list[float]:
+        """Return the area of each split, or its TPR."""
+        rankings = map(self._ranking, self.splits)
+        if self.fpr is None:
+            return [roc.area(one, *self.band) for one in rankings]
+        return [float(roc.tpr_at(one.curve, self.fpr)) for one in rankings]
 
     def _ranking(self, split: SplitResult | Scores) -> roc.Ranking:
         return ranking(split) if isinstance(split, SplitResult) else split.ranking()
 
 
 def _test(a: _Scored, b: _Scored) -> inference.TestResult:
+    if a.fpr == 1:
+        none, reason = math.nan, text("tpr_at_one")
+        return inference.TestResult(0.0, none, none, none, none, LEVEL, none, reason)
     if len(a.splits) > 1:
-        return inference.splits_test(a.areas, b.areas, *a.sizes, LEVEL, disjoint=a.disjoint)
-    return a.placements.test(b.placements, LEVEL)
+        return inference.splits_test(a.values, b.values, *a.sizes, LEVEL, disjoint=a.disjoint)
+    found = a.placements.test(b.placements, LEVEL)
+    if a.fpr is None:
+        return found
+    value = a.values[0] - b.values[0]
+    low, high = min(found.low, value), max(found.high, value)
+    return dataclasses.replace(found, difference=value, low=low, high=high)

@@ -205,11 +205,11 @@ def comparison_document(
     named: Sequence[tuple[str, RunRecord]], band: Band, workers: Cluster | None = None
 ) -> dict[str, Any]:
     """Return the runs with their figures, and every pair of them with its tests, as plain data."""
-    from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
+    from aucstudio.project.results.comparison import AUC, PAUC, TPR, compare_runs
 
     pairs = {
         measure: [pair.as_json() for pair in compare_runs(named, band, measure, workers=workers)]
-        for measure in (AUC, PAUC)
+        for measure in (AUC, PAUC, TPR)
     }
     runs = [{"name": name, **run_as_json(record, band)} for name, record in named]
     return {"fpr_range": list(band), "runs": runs, "pairs": pairs}

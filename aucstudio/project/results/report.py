@@ -26,12 +26,14 @@ from aucstudio.project.results.comparison import (
     AUC,
     CORRECTION_NAMES,
     PAUC,
+    TPR,
     UNCORRECTED,
     Comparison,
     PairComparison,
     RunFigures,
     WinCount,
     compare_runs,
+    measure_words,
 )
 from aucstudio.project.results.documents import doubts
 from aucstudio.project.results.page import (
@@ -220,17 +222,17 @@ def _differences(runs: Mapping[str, RunRecord], band: Band) -> list[Block]:
         return []
     if len(runs) > _MOST_COMPARED:
         return [Paragraph(text("report_many_runs", most=_MOST_COMPARED))]
-    measure = AUC if band == WHOLE else PAUC
-    pairs = compare_runs(list(runs.items()), band, measure)
-    title = "AUC" if measure == AUC else f"pAUC, FPR {range_words(band)}"
     several = any(len(record.splits) > 1 for record in runs.values())
-    return [
-        Heading(f"Differences in {title}"),
-        TextTable(
-            ("Pair", "Difference", "95 % interval", "Holm-corrected p"), [*map(_pair_row, pairs)]
-        ),
-        Paragraph(text("report_tests", several=several, area=measure)),
-    ]
+    heads = "Pair", "Difference", "95 % interval", "Holm-corrected p"
+    blocks: list[Block] = []
+    for measure in [AUC] if band == WHOLE else [PAUC, TPR]:
+        pairs = compare_runs(list(runs.items()), band, measure)
+        blocks += [
+            Heading(f"Differences: {measure_words(measure, band)}"),
+            TextTable(heads, [*map(_pair_row, pairs)]),
+            Paragraph(text("report_tests", several=several, measure=measure)),
+        ]
+    return blocks
 
 
 def _pair_row(pair: PairComparison) -> tuple[str, str, str, str]:
@@ -400,6 +402,7 @@ def _limits(record: RunRecord, band: Band) -> list[Block]:
 
 _RUN_HEADS = (
     *("Run", "AUC", "AUC low", "AUC high", "pAUC", "pAUC low", "pAUC high"),
+    *("TPR", "TPR low", "TPR high"),
     *("Training AUC", "Wins", "Ties", "Losses", "Mean rank"),
     *("Seconds per fit", "Splits", "Trained for FPR"),
 )
@@ -422,7 +425,7 @@ def comparison_tables(found: Comparison) -> list[TextTable]:
 
 
 def _run_row(run: RunFigures, standing: WinCount) -> tuple[Cell, ...]:
-    areas = [x for s in (run.auc, run.pauc) for x in (s.value, s.low, s.high)]
+    areas = [x for s in (run.auc, run.pauc, run.tpr) for x in (s.value, s.low, s.high)]
     against = (standing.wins, standing.ties, standing.losses, standing.mean_rank)
     range_ = "" if run.trained_for is None else "{:g} to {:g}".format(*run.trained_for)
     return (run.name, *areas, run.train_auc, *against, run.fit_seconds, run.splits, range_)

@@ -31,7 +31,7 @@ from aucstudio.project.typed import plain
 
 LEVEL = 0.95
 WHOLE: Band = (0.0, 1.0)
-_AROUND = 0.002  # of an FPR, for the mean TPR of folds
+_AROUND = 0.002  # of an FPR, for the TPR there
 _REMEMBERED = 64  # bands that a drag passes through
 _MOST_BYTES = 600 << 20
 
@@ -157,14 +157,18 @@ def _average_folds(
     return Estimate(value, low, high, reason, values, found[0].method)
 
 
+def around(fpr: float) -> Band:
+    """Return the narrow range whose normalised area stands for the TPR at an FPR."""
+    return max(0.0, fpr - _AROUND), min(1.0, fpr + _AROUND)
+
+
 @_cached
 def tpr_summary(record: RunRecord, fpr: float) -> Estimate:
     """Summarise the held-out TPR at an FPR."""
     rankings = [ranking(split) for split in record.splits]
     values = tuple(float(roc.tpr_at(one.curve, fpr)) for one in rankings)
     if _is_over_folds(record):
-        band = max(0.0, fpr - _AROUND), min(1.0, fpr + _AROUND)
-        return _average_folds(record, rankings, values, band)
+        return _average_folds(record, rankings, values, around(fpr))
 
     def interval() -> Estimate:
         found = inference.pointwise_band(rankings[0], LEVEL, grid=[fpr])

@@ -144,6 +144,17 @@ class SplitResult:
         """Number of held-out rows."""
         return len(self.test_rows)
 
+    def class_of(self, row: int) -> bool | None:
+        """Return whether a row is positive; None if the split does not have it."""
+        for rows, positive in (
+            (self.train_rows, self.train_positive),
+            (self.test_rows, self.test_positive),
+        ):
+            found = np.flatnonzero(rows == row)
+            if len(found):
+                return bool(positive[found[0]])
+        return None
+
     @property
     def coef(self) -> Array | None:
         """The weights of a linear scorer on the prepared features, else None."""

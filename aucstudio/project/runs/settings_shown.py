@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import re
 from collections import Counter
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from aucstudio.engine import DECLARED
@@ -86,6 +88,34 @@ def differing_settings(record: RunRecord) -> str:
         found = _chosen(record)
         texts.insert(0, f"tuned: {found}" if found else "tuned")
     return ", ".join(texts)
+
+
+def names_with_settings(named: Sequence[tuple[str, RunRecord]]) -> list[str]:
+    """Add to names of runs the settings in which runs of one method differ.
+
+    Names that a person has chosen stay as they are.
+    """
+    names, by_method = [name for name, _ in named], dict[str, dict[int, dict[object, str]]]()
+    for place, (name, record) in enumerate(named):
+        made = record.experiment
+        if not made.name and re.fullmatch(rf"{re.escape(made.title)}( \(\d+\))?", name):
+            by_method.setdefault(made.method, {})[place] = _by_name(record)
+    for alike in by_method.values():
+        every = dict.fromkeys(itertools.chain.from_iterable(alike.values()))
+        differing = [key for key in every if len({one.get(key) for one in alike.values()}) > 1]
+        for place, settings in alike.items():
+            if words := ", ".join(settings[key] for key in differing if settings.get(key)):
+                title, _, number = names[place].removesuffix(")").partition(" (")
+                names[place] = f"{title} ({', '.join(filter(None, (number, words)))})"
+    return names
+
+
+def _by_name(record: RunRecord) -> dict[object, str]:
+    made = record.experiment
+    settings: dict[object, str] = {one.name: str(one) for one in shown_settings(made)}
+    splitting: dict[object, str] = dict(enumerate(made.validation.describe().split(", ")))
+    prepared = ", ".join(made.preparation.differing())
+    return settings | {"preparation": prepared, "tuned": _chosen(record)} | splitting
 
 
 def chosen_settings(method: str, params: Mapping[str, Any], hidden: Container[str] = ()) -> str:

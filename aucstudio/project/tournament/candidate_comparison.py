@@ -24,7 +24,6 @@ from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, Criterion, choose_weights
 from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.roc import SAMPLING
-from aucstudio.notices.words import counted
 from aucstudio.project.runs.rows import in_threads, processors
 from aucstudio.project.tournament.standings import (
     FAILED,
@@ -98,7 +97,7 @@ class CandidateComparison:
         The weights in the scale of the table, which matters to frequencies.
     weight_kind : {"sampling", "frequency"}
     course : list of Milestone
-        Members that were fitted on all folds.
+        The estimate of a method whenever one of its members was fitted on all folds.
     """
 
     X: Array
@@ -140,6 +139,7 @@ class CandidateComparison:
             for member, one in estimators.items()
         }
         self._admitted: dict[Member, bool] = {}
+        self._under_way: dict[Task, None] = {}
         self._lock, self._at_once = threading.Lock(), processors()
         self._evaluation = _seconds_of_an_evaluation(self.criterion, self.positive)
         self._after = 0.0
@@ -166,7 +166,7 @@ class CandidateComparison:
         fastest = min(self._expected, key=lambda member: self._expected[member], default=None)
         order = sorted(self._expected, key=lambda member: member != fastest)
         tasks = [(member, k) for member in order for k in range(self.n_folds)]
-        for task, found in in_threads(self._fit, tasks, self.budget.stopped):
+        for task, found in in_threads(self._fit, tasks, self._look):
             if found is None or task[0] in self.fits.failed:
                 continue
             outcome, self.seconds[task] = found
@@ -174,12 +174,23 @@ class CandidateComparison:
             if task[0] not in self.fits.failed:
                 self.outcomes[task] = outcome
             if task[0] in self.fits.ready:
-                spent, value = self.budget.spent, self.measure(task[0])
-                self.course.append(Milestone(spent, value, task[0].method))
+                method, spent = task[0].method, self.budget.spent
+                value = self._alone(tuple(self.of_method(method))).value
+                self.course.append(Milestone(spent, value, method))
                 self._after = self._time_after()
-            self.report(f"{counted(len(self.outcomes), 'fit')}, {task[0].text}")
-        known = {*self.fits.ready, *self.failed}
-        self.not_begun = [member for member in self.entrants if member not in known]
+        self.not_begun = [member for member in self.entrants if member not in self._known]
+
+    @property
+    def _known(self) -> set[Member]:
+        return {*self.fits.ready, *self.failed}
+
+    def _look(self) -> bool:
+        """Report what is done and what is being fitted; return whether the user stopped it."""
+        with self._lock:
+            now = list(dict.fromkeys(member.text for member, _ in self._under_way))
+        done = f"{len(self._known)} of {len(self.entrants)} candidates done"
+        self.report(" · ".join([done, *now]))
+        return self.budget.stopped()
 
     def _fit(self, task: Task, check: Check) -> tuple[Outcome, float] | None:
         member = task[0]
@@ -192,9 +203,14 @@ class CandidateComparison:
 
         began = self.budget.clock()
         try:
+            with self._lock:
+                self._under_way[task] = None
             outcome = self.fits.train(task, over)
         except Stopped:  # before there was a scorer
             return None
+        finally:
+            with self._lock:
+                del self._under_way[task]
         # A fit that was cut short is not entered.
         return None if over() else (outcome, self.budget.clock() - began)
 

@@ -71,7 +71,7 @@ Range = tuple[float, float]
 FOLDS = 5
 """Of the training rows."""
 _MOST_FOLDS = 20
-_REPORT_SECONDS = 0.3  # between two standings that differ in words only
+_REPORT_SECONDS = 0.5  # between two standings that differ in words only
 _COST_OF_ROWS = 1.5  # power of the rows in the time of a fit: from 1 for trees to 2 for kernels
 
 

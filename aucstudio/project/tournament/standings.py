@@ -178,7 +178,16 @@ def alike(method: str) -> tuple[str, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Milestone:
-    """A method that was trained on all folds, and the seconds since the start."""
+    """The estimate of a method once settings of it were trained on all folds.
+
+    Attributes
+    ----------
+    seconds : float
+        Since the start.
+    value : float
+        The ranking criterion of the method, with settings chosen without the rows that are scored.
+    method : str
+    """
 
     seconds: float
     value: float
@@ -340,6 +349,11 @@ class Standings:
     def fraction(self) -> float | None:
         """The share of the time limit that is used up."""
         return None if not self.budget else min(1.0, self.spent / self.budget)
+
+    @property
+    def left(self) -> float | None:
+        """The seconds of the time limit that are left; None without a limit."""
+        return None if not self.budget else max(0.0, self.budget - self.spent)
 
     def of_run(self, run: str) -> Standing | None:
         """Find the entry of a run."""

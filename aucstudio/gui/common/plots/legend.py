@@ -195,6 +195,13 @@ class CornerLegend(Legend):
         self._moved_from = self.corner
 
 
+def square_sample(plot: pg.PlotWidget) -> pg.ScatterPlotItem:
+    """Make a square whose colour only the legend of a plot shows."""
+    made = pg.ScatterPlotItem(symbol="s", size=10, pen=None)
+    keep_sample(made, plot)
+    return made
+
+
 def keep_sample(sample: pg.GraphicsObject, plot: pg.PlotWidget) -> None:
     """Have a plot end what only its legend shows: in no scene it would be left to the collector."""
     sample.setParentItem(plot.getPlotItem())

@@ -54,7 +54,7 @@ _NEAR = 1e-3  # relative tolerance of the full extent
 _FREE = 1e307  # pyqtgraph's value for no limit
 _STEP, _SHIFT = 1.25, 0.1  # of a key: how much it zooms, and what share of the view it moves
 _LEAST_BOX = 6  # pixels of a box that is drawn on purpose
-_CORNER = 6  # pixels between the button and the corner
+_CORNER = 6  # pixels by which the button may reach over the axis
 _KEPT_KILOBYTES = 96 * 1024
 _BY_KEYS = (
     Qt.FocusReason.TabFocusReason,
@@ -345,10 +345,11 @@ class Plot(pg.PlotWidget):
         shown = self.getPlotItem().isVisible() and self.is_zoomed()
         self.reset_button.setVisible(shown)
         if shown:
+            # Beside the axes, not over the curves: below, or above where the numbers are left out.
             self.reset_button.adjustSize()
-            corner = self.mapFromScene(self._box.sceneBoundingRect().topRight())
-            left = min(corner.x(), self.width()) - self.reset_button.width() - _CORNER
-            self.reset_button.move(left, max(0, corner.y()) + _CORNER)
+            end = self.mapFromScene(self._box.sceneBoundingRect().bottomLeft()).y()
+            under = self.height() - self.reset_button.height()
+            self.reset_button.move(0, under if under + _CORNER >= end else 0)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         super().resizeEvent(event)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.gui.common.controls import fill_combo
+from aucstudio.gui.common.controls import Verb, fill_combo
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import (
@@ -18,7 +17,6 @@ from aucstudio.gui.common.widgets import (
     across,
     down,
     hint_label,
-    holding,
     label,
     named,
     primary,
@@ -31,7 +29,6 @@ from aucstudio.gui.pages.best.pictures import CoursePlot, CurvePlot
 from aucstudio.gui.pages.best.words import (
     counts_words,
     doing_words,
-    members_words,
     settings,
     statement,
     title,
@@ -71,16 +68,15 @@ class BestView(PageView):
     def __init__(self, session: Session) -> None:
         super().__init__(session, "best_view", "Best")
         self.standings: Standings | None = None
-        self._followed = ""  # which one was running when the page was last drawn
+        self._followed = "", ""  # the search that was drawn last, and its best run
         self.board = Leaderboard()
         self._make_controls()
         self.board.chosen.connect(self._show_entry)
         self.course, self.curve = CoursePlot(), CurvePlot()
         self.pictures = self.curve.plot, self.course.plot
-        self.verdict = VerdictPanel()
-        self.verdict.taken.connect(self._on_take)
-        self.verdict.export_asked.connect(self._on_export)
+        self.verdict = VerdictPanel(self._on_prefer, self._on_export)
         self._lay_out()
+        self.sentence.more_button.toggled.connect(self.mark_stale)  # the table gives room
 
     # ------------------------------------------------------------- making
 
@@ -106,7 +102,7 @@ class BestView(PageView):
         kept.setRetainSizeWhenHidden(True)  # the picture does not move when a row is chosen
         self.entry_button.setSizePolicy(kept)
         row = across((self.entry_words, 1), self.entry_button)
-        for part in (self.course.plot, self.curve.plot, self.verdict):
+        for part in (self.course.plot, self.curve.plot):
             # A page that scrolls gives its parts the heights that they prefer, or the least.
             part.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         pictures = (self.nothing, 3), (self.course.plot, 3), (self.curve.plot, 3)
@@ -155,11 +151,12 @@ class BestView(PageView):
 
     def _turn_picture(self, standings: Standings | None) -> None:
         """Show the curve when a search has ended or another one is selected."""
-        key = "" if standings is None else f"{standings.key} {standings.best}"
+        key = ("", "") if standings is None else (standings.key, standings.best)
         if key != self._followed:
-            self._followed = key
+            # The session selects the best run of a search that ends.
+            opened, self._followed = self._followed[0] != key[0], key
             curve = standings is not None and bool(standings.best)
-            if standings is not None and curve:
+            if standings is not None and curve and opened:
                 self._select_best(standings)
             self.picture.setCurrentIndex(self.picture.findData(CURVE if curve else COURSE))
 
@@ -255,13 +252,14 @@ class BestView(PageView):
         except (InputError, InvalidSetting) as error:
             self.session.failed.emit(str(error), "")
 
-    def _on_take(self, run: str) -> None:
+    def _on_prefer(self) -> None:
         if self.standings is not None:
-            self.session.best.take(run, self.standings)
+            self.session.best.take(self.standings.simpler, self.standings)
 
-    def _on_export(self, run: str) -> None:
-        self._on_take(run)
-        self.session.asked.emit("export", ())
+    def _on_export(self) -> None:
+        if self.standings is not None:
+            self.session.best.take(self.standings.best, self.standings)
+            self.session.asked.emit("export", ())
 
     def fit_page(self) -> None:
         for plot in self.pictures:
@@ -270,42 +268,20 @@ class BestView(PageView):
         self.mark_stale()  # there may be room for more
 
 
-class VerdictPanel(QScrollArea):
-    """The result of a search in words, with its actions.
+class VerdictPanel(QWidget):
+    """The best model and the simpler one, with their actions."""
 
-    Signals
-    -------
-    taken : str
-        A run is preferred.
-    export_asked : str
-        The model of a run is to be exported.
-    """
-
-    taken = Signal(str)
-    export_asked = Signal(str)
-
-    def __init__(self) -> None:
+    def __init__(self, prefer: Verb, export: Verb) -> None:
         super().__init__()
         named(self, "best_verdict", "Result")
-        self._best = self._simpler = ""
         self.title = label("", "title", wrap=True, name="best_title")
-        names = ("best_figures", "best_simpler", "best_settles", "best_rests")
-        texts = [label("", wrap=True, name=name) for name in names]
-        self.figures, self.simpler, self.settles, self.rests = texts
-        prefer, export = (lambda: self.taken.emit(self._simpler)), self._on_export
+        names = "best_figures", "best_simpler"
+        self.figures, self.simpler = (label("", wrap=True, name=name) for name in names)
         self.prefer = push_button("best_prefer_button", "Prefer it", "", prefer)
         self.export = primary(push_button("best_export_button", verb=export))
-        self.simpler_head = label("SIMPLER MODEL", "heading")
         parts: list[Part] = [self.title, self.figures, across(self.export, STRETCH)]
-        parts += [self.simpler_head, self.simpler, across(self.prefer, STRETCH)]
-        parts += [label("COMPARISON", "heading"), self.settles]
-        parts += [label("MEMBERS AND ROWS", "heading"), self.rests, STRETCH]
-        self.setWidget(holding(down(*parts, around=(4, 0, 8, 0))))
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-
-    def _on_export(self) -> None:
-        self.export_asked.emit(self._best)
+        parts += [self.simpler, across(self.prefer, STRETCH), STRETCH]
+        self.setLayout(down(*parts, around=(4, 0, 8, 0)))
 
     def show_standings(self, standings: Standings, chosen: str | None, kept: set[str]) -> None:
         """Show the result of a search.
@@ -322,19 +298,14 @@ class VerdictPanel(QScrollArea):
         self.setVisible(standings.ended != RUNNING and best is not None)
         if best is None:
             return
-        self._best, self._simpler = standings.best, standings.simpler
         self.title.setText(", ".join(filter(None, (title(best), settings(best)))))
         found = standings.verdict or Verdict("")
         figures = found.best.partition(": ")[2]
-        words = figures[:1].upper() + figures[1:], found.threshold, found.refit
+        words = figures[:1].upper() + figures[1:], found.threshold
         self.figures.setText(typeset(" ".join(filter(None, words))))
-        self.rests.setText(typeset(members_words(standings)))
-        compared = found.choice, found.runner_up, found.settles
-        self.settles.setText(typeset(" ".join(filter(None, compared))))
         self.export.setEnabled(standings.best in kept)
         show_note(self.simpler, typeset(found.simpler), "")
-        for part in (self.simpler_head, self.prefer):
-            part.setVisible(entry is not None)
+        self.prefer.setVisible(entry is not None)
         if entry is not None:
             is_taken = chosen == standings.simpler
             self.prefer.setText(text("best_prefer", name=title(entry), taken=is_taken))

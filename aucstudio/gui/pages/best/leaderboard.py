@@ -111,12 +111,16 @@ class Leaderboard(SheetTable):
                 self.selectRow(row)
 
     def fit_page(self, height: int, room: int) -> None:
-        """Fit the height to the entries, up to a share of the page height and to the room."""
+        """Fit the height to the entries, up to a share of the page height and to the room.
+
+        On a low page, which scrolls, all entries are shown.
+        """
         self._refit()
         self.updateGeometries()  # a list whose columns fit loses its scroll bar now, not later
         lines = int(_SHARE * height / scaled(_LINE)) - 1
         room -= self.horizontalHeader().sizeHint().height()
-        self.fit_rows(_LEAST, max(_LEAST, min(lines, room // scaled(_LINE))))
+        lines, every = min(lines, room // scaled(_LINE)), len(self._entries)
+        self.fit_rows(*((_LEAST, lines) if lines >= _LEAST else (every, every)))
         self._refit()  # widths are those of the rows in sight
 
     def _refit(self) -> None:

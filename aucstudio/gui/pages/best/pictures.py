@@ -107,7 +107,7 @@ def _corners(run: ShownRun) -> tuple[Array, Array]:
 
 
 class CoursePlot:
-    """Dots are settings of a method, trained on all folds; the line is the best so far.
+    """Dots are estimates of methods, as in the table; the line is that of the leader.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class CoursePlot:
         unit, name = (60.0, "min") if seconds > _MINUTES else (1.0, "s")
         end = seconds / unit
         self.plot.setLabel("bottom", f"Time ({name})", color=theme.muted)
-        self.plot.setLabel("left", "Ranking criterion, cross-validated", color=theme.muted)
+        self.plot.setLabel("left", "Ranking criterion", color=theme.muted)
         x = np.array([one.seconds for one in course]) / unit
         y = np.array([one.value for one in course])
         tips = [
@@ -146,28 +146,29 @@ class CoursePlot:
         ]
         look = {"pen": pen(theme.card, 1.0), "brush": faded(theme.neutral, 190)}
         self.dots.setData(x, y, data=tips, **look)
-        best = np.repeat(np.maximum.accumulate(y), 2)
+        leaders = _leaders(course)
+        best = np.repeat([one.value for one in leaders], 2)
         steps = np.r_[np.repeat(x, 2)[1:], [end] * min(1, len(y))]
         self.line.setData(steps, best, pen=pen(theme.accent, 2.2))
-        self._name_leaders(course, unit, seconds)
+        self._name_leaders(leaders, unit, seconds)
         judged = self._show_honest(standings, end)
         entries: list[Entry] = []
         if len(y):
-            entries.append(("best so far, cross-validated", self.line.opts["pen"]))
+            entries.append(("leader, cross-validated", self.line.opts["pen"]))
         if judged:
             entries.append(("the best, on held-out rows", pen(theme.text, 2.0)))
         self.legend.explain(entries)
         heights = finite_range(np.array([*y, *judged]), _AIR)
         self.plot.set_whole((0.0, max(_REACH * end, 1e-3)), heights)
 
-    def _name_leaders(self, course: Sequence[Milestone], unit: float, end: float) -> None:
+    def _name_leaders(self, leaders: Sequence[Milestone], unit: float, end: float) -> None:
         """Name the methods that took the lead, where there is room."""
         for item in self.names:
             self.plot.removeItem(item)
         self.names, right = [], np.inf
-        before = np.maximum.accumulate([-np.inf, *(one.value for one in course)])
-        leaders = [one for one, best in zip(course, before, strict=False) if one.value > best]
-        for one in reversed(leaders):
+        before = "", *(one.method for one in leaders)
+        changes = [one for one, old in zip(leaders, before, strict=False) if one.method != old]
+        for one in reversed(changes):
             if one.seconds <= right - _APART * end:
                 right, at_end = one.seconds, one.seconds > (1.0 - _APART) * end
                 anchor = (1.0 if at_end else 0.0, 1.0)
@@ -196,6 +197,16 @@ class CoursePlot:
         """Return the numbers."""
         lines = [(one.seconds, one.method, one.value) for one in standings.course]
         return in_columns(("seconds", "method", "measure"), lines)
+
+
+def _leaders(course: Sequence[Milestone]) -> list[Milestone]:
+    """Return the method with the highest estimate at the time of each milestone."""
+    latest, leaders = dict[str, float](), []
+    for one in course:
+        latest[one.method] = one.value
+        best = max(latest, key=latest.__getitem__)
+        leaders.append(Milestone(one.seconds, latest[best], best))
+    return leaders
 
 
 def _title(one: Milestone) -> str:

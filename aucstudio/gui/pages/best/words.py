@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
 
@@ -105,14 +104,13 @@ def rows_words(rows: RowCounts) -> str:
 
 
 def doing_words(standings: Standings, *, stopping: bool) -> str:
-    """Describe the current step and the elapsed time."""
+    """Describe the current step, and the elapsed and the remaining time."""
     # Titles stand in place of the ids of methods, and settings are left out.
     words = [word for word in standings.doing.split() if "=" not in word]
     doing = " ".join(METHODS[word].title if word in METHODS else word for word in words)
-    budget, spent = standings.budget or None, standings.spent
     if stopping:
         return text("best_stopping")
-    return text("best_doing", doing=doing or "starting", spent=spent, budget=budget)
+    return text("best_doing", doing=doing or "starting", spent=standings.spent, left=standings.left)
 
 
 def members_words(standings: Standings) -> str:
@@ -147,14 +145,15 @@ def statement(standings: Standings) -> Statement:
         head = text("best_failed", error=standings.error, ready=len(known) or None)
         return Statement.of(head, *remarks)
     found = standings.verdict or Verdict(text("best_none"))
-    found = dataclasses.replace(found, best=_headline(standings) or found.best)
-    first, *rest = map(typeset, found.sentences)
+    headline = _headline(standings) or found.best
     return Statement.of(
-        " ".join(filter(None, (first, _untried(standings)))),
+        typeset(" ".join(filter(None, (headline, _untried(standings))))),
         text("best_tested_file", file=file) if file else "",
         as_sentence(standings.error) if standings.error else "",
-        *rest,
+        *map(typeset, (found.choice, found.runner_up, found.settles)),
         _nested(standings),
+        typeset(members_words(standings)) if standings.best else "",
+        found.refit,
         text(
             "best_end",
             ended=ended,

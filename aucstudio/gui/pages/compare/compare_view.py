@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QStackedWidget
 
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.controls import Segments
+from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import down, label, make_action, show_note
@@ -220,14 +221,15 @@ class CompareView(PageView):
             words = texts.one_run_words(found.runs[0], found.measure, shown.measure)
             self.sentence.setText(words)
             return
-        i, _, pair = list(found.places())[place or 0]
+        place = place or 0
+        i, _, pair = list(found.places())[place]
         record = shown.runs[i].record
         tests = sum(not other.refused for other in found.pairs)
-        self.sentence.setText(
-            texts.pair_sentence(pair, shown.measure, texts.rows_words(record)).then(
-                texts.forecast_words(pair, record, tests), texts.tally_words(found.pairs)
-            )
-        )
+        said = texts.pair_sentence(pair, shown.measure, texts.rows_words(record))
+        forecast = texts.forecast_words(pair, record, tests)
+        headline = " ".join(filter(None, (said.headline, shown.left_out(place))))
+        rest = said.more, forecast, texts.tally_words(found.pairs)
+        self.sentence.setText(Statement.of(headline, *rest))
 
     # ------------------------------------------------------------- user actions
 

@@ -20,7 +20,7 @@ from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol, sc
 from aucstudio.gui.pages.compare.words import ShownComparison, run_name
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.notices import text, words
-from aucstudio.project.results.comparison import AUC, RunFigures
+from aucstudio.project.results.comparison import RunFigures, range_of
 
 _LEAST_ROW, _GOOD_ROW, _MOST_ROW = 22, 34, 44  # pixels, for ordinary text
 _AXES = 48  # pixels around the rows, for ordinary text
@@ -80,7 +80,7 @@ class ForestPlot(QObject):
         found, looks = shown.found, shown.looks
         self._runs, self._measure, self._band = found.runs, found.measure, shown.band
         self.fit_rows()
-        chance = 0.5 if found.measure == AUC else chance_area(shown.band)
+        chance = chance_area(range_of(found.measure, shown.band))
         self.chance.setValue(chance)
         self.chance.setPen(pen(current_theme().neutral, 1.2, (1.5, 3.0)))
         title = text("area_held_out", measure=shown.measure, chance=chance)

@@ -39,11 +39,11 @@ ROW = 28
 _MOST_SURELY_SEEN = 3
 
 RUN_HEADS, RUN_TIPS = worded_columns("compare_runs_table")
-# Hidden in this order on a narrow page; the interval of the other measure follows the first.
+# Hidden in this order on a narrow page; the intervals of the other measures follow the first.
 _RARER = tuple(
     RUN_HEADS.index(head) for head in ("Splits", "Gap to training", "Rank", "Time of a fit")
 )
-_INTERVALS = {comparison.AUC: 2, comparison.PAUC: 4}
+_INTERVALS = {comparison.AUC: 2, comparison.PAUC: 4, comparison.TPR: 6}
 
 PAIR_HEADS, PAIR_TIPS = worded_columns("compare_pairs_table")
 _P, _P_CORRECTED = 4, 5
@@ -83,6 +83,8 @@ def _run_cells(run: RunFigures, standing: WinCount, band: Band) -> tuple[str, ..
         words.interval_words(run.auc.low, run.auc.high),
         words.figure_words(run.pauc.value),
         words.interval_words(run.pauc.low, run.pauc.high),
+        words.figure_words(run.tpr.value),
+        words.interval_words(run.tpr.low, run.tpr.high),
         text("wins_ties_losses", standing=standing),
         rank_cell(standing),
         words.figure_words(run.gap, "+"),
@@ -249,8 +251,9 @@ class MatrixTable(QTableView):
 
     def fit(self) -> None:
         """Leave the names of the runs the room beside the pairs."""
-        pairs, bar = self.horizontalHeader().length(), self.verticalScrollBar().sizeHint().width()
-        self.verticalHeader().setMaximumWidth(max(_NAME_WIDTH, self.width() - pairs - bar))
+        bar = self.verticalScrollBar().sizeHint().width() + 2 * self.frameWidth()
+        room = self.width() - self.horizontalHeader().length() - bar
+        self.verticalHeader().setMaximumWidth(max(_NAME_WIDTH, room))
 
 
 def _choose(table: QTableView, index: QModelIndex | None) -> None:

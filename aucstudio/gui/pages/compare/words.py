@@ -15,7 +15,6 @@ from aucstudio.notices import text
 from aucstudio.notices.words import p_words_corrected
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import (
-    AUC,
     CORRECTION_NAMES,
     UNCORRECTED,
     Comparison,
@@ -46,7 +45,7 @@ class ShownComparison:
     @property
     def measure(self) -> str:
         """The compared measure in words."""
-        return "AUC" if self.found.measure == AUC else text("pauc_in_range", band=self.band)
+        return comparison.measure_words(self.found.measure, self.band)
 
     def shown_as(self, correction: str, runs: list[ShownRun]) -> ShownComparison:
         """Return the same with another correction and the current looks of the runs."""
@@ -66,12 +65,26 @@ class ShownComparison:
     def pair(self, session: Session) -> int | None:
         """Return the position of the pair of the selected and the compared run.
 
-        Without a compared run it is the pair of the selected run and the best other one.
+        Without a compared run it is the pair of the selected run and the best other one that can
+        be compared with it.
         """
         chosen, compared = self.places(session)
         wanted = {chosen} if compared in (None, chosen) else {chosen, compared}
-        places = enumerate(self.found.places())
-        return next((k for k, (i, j, _) in places if wanted <= {i, j}), None)
+        found = [(k, p) for k, (i, j, p) in enumerate(self.found.places()) if wanted <= {i, j}]
+        return min(found, key=lambda of: bool(of[1].refused), default=(None, None))[0]
+
+    def left_out(self, place: int) -> str:
+        """State which runs cannot be compared with the first one of a pair, and why."""
+        i, j, _ = list(self.found.places())[place]
+        reasons: dict[str, list[str]] = {}
+        for *pair, of in self.found.places():
+            if of.refused and i in pair and j not in pair:
+                other = sum(pair) - i
+                why = comparison.difference(self.runs[i].record, self.runs[other].record)
+                reasons.setdefault(str(why), []).append(self.found.runs[other].name)
+        return " ".join(
+            text("not_compared_with", names=names, why=why) for why, names in reasons.items()
+        )
 
 
 def compare_checked(
@@ -100,14 +113,16 @@ def run_name(run: RunFigures, band: Band) -> str:
 
 def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
     """State the result of a comparison, with its uncertainty."""
-    name, _, where = measure.partition(" in ")
+    name, _, where = measure.partition(" ")
     if pair.refused or math.isnan(pair.p):
         on, why = (
             ("", pair.refused) if pair.refused else (rows, pair.reason or text("too_few_to_test"))
         )
         return Statement(text("pair_not_compared", pair=pair, rows=on, why=why))
     if pair.alike:
-        return Statement(text("pair_alike", pair=pair, rows=rows, where=where), text("alike_why"))
+        return Statement(
+            text("pair_alike", pair=pair, rows=rows, where=where), text("alike_why", where=where)
+        )
     ahead = pair if pair.difference >= 0 else pair.turned()
     bounds = None if math.isnan(ahead.low) else (ahead.low, ahead.high)
     if pair.correction == UNCORRECTED:
@@ -116,7 +131,7 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
         p = p_words_corrected(pair.p, pair.p_corrected, CORRECTION_NAMES[pair.correction])
     sure = text("pair_difference", name=name, pair=ahead, where=where, bounds=bounds, p=p)
     code = "pair_significant" if pair.significant else "pair_not_significant"
-    return Statement(text(code, pair=ahead, rows=rows), sure)
+    return Statement(text(code, pair=ahead, rows=rows, where=where), sure)
 
 
 def rows_words(record: RunRecord) -> str:

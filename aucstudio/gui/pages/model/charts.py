@@ -16,9 +16,9 @@ from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart, Whiskers
 from aucstudio.gui.common.widgets import quietly
 from aucstudio.gui.pages.model.model_picture import (
+    ChartPicture,
     Columns,
     LongPicture,
-    ModelPicture,
     ModelSubject,
     Post,
 )
@@ -40,6 +40,7 @@ from aucstudio.project.runs.planning import read_test_table
 from aucstudio.project.runs.progress import Look
 
 _ROWS = 2_000
+_KEPT = 32  # runs and settings whose importances are kept, finished or not
 _AREAS = {"auc": "AUC", "pauc": "partial AUC"}
 MOST_ROWS = 60
 # Rows that change places at every step cannot be read.
@@ -55,7 +56,7 @@ def _ranges(values: Array) -> tuple[Array, Array]:
 
 
 class ImportancePart(LongPicture[Importance]):
-    """Permutation importance on held-out rows; a stop keeps the finished permutations."""
+    """Permutation importance on held-out rows, column by column; every permutation is kept."""
 
     key: ClassVar = "importance"
     title: ClassVar = "Importance"
@@ -63,11 +64,11 @@ class ImportancePart(LongPicture[Importance]):
     table: ClassVar = "model_importance_table"
     busy: ClassVar = "model_importance_busy"
     unstarted: ClassVar = "model_importance_unstarted"
-    keep: ClassVar = 8
     pause: ClassVar = 250  # a range that is dragged changes the request at every step
 
     def __init__(self) -> None:
         super().__init__(WhiskerChart("model_importance_plot", "Loss of AUC"))
+        self._latest: dict[object, Importance] = {}
         self._chose_measure = False
         self.measure_combo = self.row.choice("model_measure_combo", verb=self._on_measure)
         # The unit is in the field: a label would not fit into a narrow centre.
@@ -95,15 +96,31 @@ class ImportancePart(LongPicture[Importance]):
         has_file = subject.record.experiment.validation.scheme == "file"
         return "" if has_file else super().why_none(subject)
 
+    def known(self, subject: ModelSubject) -> Importance | None:
+        latest = self._latest.get(self.request_key(subject))
+        return latest if latest is not None and latest.complete else None
+
     def work(self, subject: ModelSubject) -> Work[Importance]:
         record, repeats = subject.record, self.repeats_box.value()
+        known = self._latest.get(self.request_key(subject))
 
         def work(post: Post) -> Importance:
+            if known is not None:
+                post(known)
             rows = read_test_table(record.experiment)
             rows = subject.data if rows is None else record.experiment.data.with_scores(rows)
-            return permutation_importance(record, rows, subject.band, repeats=repeats, listen=post)
+            return permutation_importance(
+                record, rows, subject.band, repeats=repeats, listen=post, report=post, known=known
+            )
 
         return work
+
+    def _on_found(self, found: Importance) -> None:
+        if self.subject is not None:
+            key = self.request_key(self.subject)
+            others = [one for one in self._latest if one != key][1 - _KEPT :]
+            self._latest = {**{one: self._latest[one] for one in others}, key: found}
+        super()._on_found(found)
 
     def is_complete(self, found: Importance) -> bool:
         return found.complete
@@ -112,7 +129,7 @@ class ImportancePart(LongPicture[Importance]):
         measure = str(self.measure_combo.currentData())
         area, band = _AREAS[measure], subject.band if measure == "pauc" else None
         value, low, high = found.summary(measure)
-        over = _interval_over(subject, found)
+        over = _interval_over(subject)
         self.plot.setLabel("bottom", text("model_importance_axis", area=area, band=band, over=over))
 
         def tip(k: int) -> str:
@@ -121,12 +138,9 @@ class ImportancePart(LongPicture[Importance]):
 
         rows = Whiskers(found.columns, value, low, high, tip).ranked()
         self.chart.show_rows(rows, subject.run.look)
-        self.message.emit(_importance_sentence(subject, found, area, rows))
+        self.message.emit(_importance_sentence(subject, found, area, rows, going=self._answer.busy))
 
-    def data(self) -> Columns:
-        found = self.found
-        if found is None:
-            return {}
+    def columns(self, found: Importance) -> Columns:
         splits, repeats, columns, _ = found.drops.shape
         return {
             "column": list(found.columns) * (splits * repeats),
@@ -137,15 +151,15 @@ class ImportancePart(LongPicture[Importance]):
         }
 
 
-def _interval_over(subject: ModelSubject, found: Importance) -> str:
+def _interval_over(subject: ModelSubject) -> str:
     """Return what the intervals of losses cover."""
-    if found.splits > 1:
+    if len(subject.record.splits) > 1:
         return "splits"
     return "groups of rows" if subject.record.splits[0].test_groups is not None else "rows"
 
 
 def _importance_sentence(
-    subject: ModelSubject, found: Importance, area: str, rows: Whiskers
+    subject: ModelSubject, found: Importance, area: str, rows: Whiskers, *, going: bool
 ) -> Statement:
     first, count = rows[0], len(rows)
     idle = int((~(rows.low > 0)).sum())
@@ -157,22 +171,26 @@ def _importance_sentence(
         first=first,
         name=subject.name,
         area=area,
-        interval=(first.low, first.high),
+        interval=None if np.isnan(first.low) else (first.low, first.high),
+        going=going,
     )
+    if going:
+        return Statement(head, text("model_importance_going"))
     several = "model_importance_splits" if len(found.areas) > 1 else "model_importance_one_split"
-    movers = text("model_importance_movers", found=found, count=count)
-    rows_seen = text("model_importance_rows", found=found)
+    columns, all_rows = len(found.columns), found.rows == found.of_rows
     return Statement.of(
         head,
         text("model_importance_idle", idle=idle, count=count) if is_known else "",
-        text(several, found=found, over=_interval_over(subject, found)),
-        movers if count < found.of_columns else "",
-        rows_seen if found.rows < found.of_rows else "",
+        text(several, found=found, over=_interval_over(subject)) if found.repeats else "",
+        text("model_importance_movers", found=found, count=columns)
+        if columns < found.of_columns
+        else "",
+        "" if all_rows else text("model_importance_rows", found=found),
         "" if found.complete else text("model_stopped"),
     )
 
 
-class FeatureUsePart(ModelPicture[list[FeatureUse]]):
+class FeatureUsePart(ChartPicture[list[FeatureUse]]):
     """Dots are mean shares of the trees' variance over the splits; whiskers are their range."""
 
     key: ClassVar = "use"
@@ -182,8 +200,7 @@ class FeatureUsePart(ModelPicture[list[FeatureUse]]):
     busy: ClassVar = "model_use_busy"
 
     def __init__(self) -> None:
-        self.chart = WhiskerChart("model_use_plot", "% of the variance of the trees' outputs")
-        super().__init__(self.chart)
+        super().__init__(WhiskerChart("model_use_plot", "% of the variance of the trees' outputs"))
 
     def suits(self, run: ShownRun) -> bool:
         scorers = [split.model.scorer for split in run.record.splits]
@@ -226,9 +243,8 @@ class FeatureUsePart(ModelPicture[list[FeatureUse]]):
         more = text("model_use_idle" if idle else "model_use_all", idle=idle, of=len(columns))
         self.message.emit(Statement.of(head, more, text("model_use_more")))
 
-    def data(self) -> Columns:
-        found = self.found or []
-        columns = found[0].columns if found else ()
+    def columns(self, found: list[FeatureUse]) -> Columns:
+        columns = found[0].columns
         return {
             "column": list(columns) * len(found),
             "split": np.repeat(np.arange(1, len(found) + 1), len(columns)),
@@ -240,27 +256,24 @@ class FeatureUsePart(ModelPicture[list[FeatureUse]]):
 Members = list[dict[str, MemberShare]]
 
 
-class MembersPart(ModelPicture[Members]):
+class MembersPart(ChartPicture[Members]):
     """Members of a combination: dots are mean weights over the splits; whiskers their range."""
 
     key: ClassVar = "members"
     title: ClassVar = "Members"
     tip: ClassVar = "model_members_tip"
-    is_instant: ClassVar = True
 
     def __init__(self) -> None:
-        self.chart = WhiskerChart("model_members_plot", "Weight in the combination (%)")
-        super().__init__(self.chart)
+        super().__init__(WhiskerChart("model_members_plot", "Weight in the combination (%)"))
 
     def suits(self, run: ShownRun) -> bool:
         scorers = [split.model.scorer for split in run.record.splits]
         return all(isinstance(one, CombinationScorer) and one.members for one in scorers)
 
-    def work(self, subject: ModelSubject) -> Work[Members]:
+    def known(self, subject: ModelSubject) -> Members:
         scorers = [split.model.scorer for split in subject.record.splits]
         combined = [one.members for one in scorers if isinstance(one, CombinationScorer)]
-        found = [{member.title: member for member in members} for members in combined]
-        return lambda _post: found
+        return [{member.title: member for member in members} for members in combined]
 
     def draw(self, subject: ModelSubject, found: Members) -> None:
         titles = list(dict.fromkeys(title for members in found for title in members))
@@ -284,8 +297,7 @@ class MembersPart(ModelPicture[Members]):
         more = text("model_members_more", best=best, alone=alone, of_runs=is_run)
         self.message.emit(Statement(head, more))
 
-    def data(self) -> Columns:
-        found = self.found or []
+    def columns(self, found: Members) -> Columns:
         shares = [(k, m) for k, members in enumerate(found, 1) for m in members.values()]
         return {
             "split": [k for k, _ in shares],
@@ -302,17 +314,15 @@ def is_linear(live: LiveRun) -> bool:
     return look is not None and live.preparation is not None and look.scorer.kind == "linear"
 
 
-class WeightsPart(ModelPicture[Coefficients]):
+class WeightsPart(ChartPicture[Coefficients]):
     """Dots are means over the splits, or current weights of a run in progress; whiskers, ranges."""
 
     key: ClassVar = "coefficients"
     title: ClassVar = "Coefficients"
     tip: ClassVar = "model_coefficients_tip"
-    is_instant: ClassVar = True
 
     def __init__(self) -> None:
-        self.chart = WhiskerChart("model_weights_plot", text("model_weights_axis", step=""))
-        super().__init__(self.chart)
+        super().__init__(WhiskerChart("model_weights_plot", text("model_weights_axis", step="")))
         self._first_split = 0
         self._look: Look | None = None
         self._order: Index = np.empty(0, dtype=np.intp)
@@ -322,12 +332,10 @@ class WeightsPart(ModelPicture[Coefficients]):
     def suits(self, run: ShownRun) -> bool:
         return all(split.coef is not None for split in run.record.splits)
 
-    def work(self, subject: ModelSubject) -> Work[Coefficients]:
+    def known(self, subject: ModelSubject) -> Coefficients | None:
         self.end_live()
         self._first_split = 0
-        found = coefficients(subject.record.splits)
-        assert found is not None
-        return lambda _post: found
+        return coefficients(subject.record.splits)
 
     def draw(self, subject: ModelSubject, found: Coefficients) -> None:
         self.plot.setLabel("bottom", text("model_weights_axis", step=found.step))
@@ -374,10 +382,7 @@ class WeightsPart(ModelPicture[Coefficients]):
             self.chart.move_dots(now[:MOST_ROWS])
         self.message.emit(_live_sentence(live, self.found))
 
-    def data(self) -> Columns:
-        found = self.found
-        if found is None:
-            return {}
+    def columns(self, found: Coefficients) -> Columns:
         splits, features = found.weights.shape
         return {
             "feature": list(found.names) * splits,

@@ -83,13 +83,11 @@ class ShapesPart(ModelPicture[ScoreCurves]):
 
     # ------------------------------------------------------------- computing
 
-    def ask(self) -> None:
-        subject, found = self.subject, self.found
-        same = found is not None and subject is not None and found.fit == _fit(subject)
-        if same and found is not None and found.column == self.column_combo.currentData():
-            self.redraw()
-        else:
-            super().ask()
+    def known(self, subject: ModelSubject) -> ScoreCurves | None:
+        found = self.found
+        if found is None or found.fit != _fit(subject):
+            return None
+        return found if found.column == self.column_combo.currentData() else None
 
     def request_key(self, subject: ModelSubject) -> tuple[object, ...]:
         same_run = self._latest is not None and self._latest.fit[:-1] == subject.key
@@ -162,10 +160,7 @@ class ShapesPart(ModelPicture[ScoreCurves]):
         dots.setData(pos=np.array(at))
         self.plot.addItem(dots)
 
-    def data(self) -> Columns:
-        found = self.found
-        if found is None:
-            return {}
+    def columns(self, found: ScoreCurves) -> Columns:
         sizes = [len(curve.x) for curve in found.curves]
         x: list[object] = []
         for curve in found.curves:

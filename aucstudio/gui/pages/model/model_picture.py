@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from numpy.typing import NDArray
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QPoint, Signal
 from PySide6.QtWidgets import QProgressBar, QWidget
 
 from aucstudio.gui.common.controls import ControlRow
@@ -40,6 +40,8 @@ class ModelSubject:
     band : (float, float)
     row : int or None
         The selected row of the table.
+    threshold : float
+        The positive class is predicted above it.
     """
 
     run: ShownRun
@@ -47,6 +49,7 @@ class ModelSubject:
     table: Table | None
     band: Band
     row: int | None = None
+    threshold: float = 0.0
 
     @property
     def record(self) -> RunRecord:
@@ -84,8 +87,6 @@ class ModelPicture(QWidget, Generic[Found]):
         is not needed), and what is computed.
     of_one_split : bool
         Class attribute: whether it shows the selected split only.
-    is_instant : bool
-        Class attribute: whether its result is computed at once.
     keep : int
         Class attribute: number of cached results.
     pause : int
@@ -104,22 +105,18 @@ class ModelPicture(QWidget, Generic[Found]):
     table: ClassVar[str] = ""
     busy: ClassVar[str] = ""
     of_one_split: ClassVar[bool] = False
-    is_instant: ClassVar[bool] = False
     keep: ClassVar[int] = 1
     pause: ClassVar[int] = 0
 
-    plot: Plot
-
-    def __init__(self, shown: WhiskerChart | Plot) -> None:
+    def __init__(self, plot: Plot, shown: QWidget | None = None) -> None:
         super().__init__()
         self.subject: ModelSubject | None = None
         self.found: Found | None = None
-        self.shown = shown
-        self.plot = shown.plot if isinstance(shown, WhiskerChart) else shown
+        self.plot = plot
         self.row = ControlRow()
         self.row.setContentsMargins(0, 0, 0, 0)
         self.bar = holding(self.row)
-        self.setLayout(down(shown))
+        self.setLayout(down(shown or plot))
         self._answer = Answer[Found](
             self, self._on_found, self.show_none, self._on_progress, self.keep
         )
@@ -138,8 +135,12 @@ class ModelPicture(QWidget, Generic[Found]):
         """Explain why there is no picture; empty if there is one."""
         return text(self.table) if self.table and subject.table is None else ""
 
+    def known(self, subject: ModelSubject) -> Found | None:
+        """Return the result if it needs no computation on another thread."""
+        return None
+
     def work(self, subject: ModelSubject) -> Work[Found]:
-        """Return the computation of the result, which runs on another thread unless instant."""
+        """Return the computation of the result, which runs on another thread."""
         raise NotImplementedError
 
     def draw(self, subject: ModelSubject, found: Found) -> None:
@@ -148,7 +149,11 @@ class ModelPicture(QWidget, Generic[Found]):
 
     def data(self) -> Columns:
         """Return the numbers of the picture."""
-        return {}
+        return {} if self.found is None else self.columns(self.found)
+
+    def columns(self, found: Found) -> Columns:
+        """Return the numbers of a result."""
+        raise NotImplementedError
 
     # ------------------------------------------------------------- showing
 
@@ -165,14 +170,15 @@ class ModelPicture(QWidget, Generic[Found]):
         if why := self.why_none(subject):
             self._answer.drop()
             self.show_none(why)
-        elif self.is_instant:
-            self._on_found(self.work(subject)(lambda _message: False))
+        elif (found := self.known(subject)) is not None:
+            self._answer.drop()
+            self._on_found(found)
         else:
             key, last = self.request_key(subject), self._answer.key
-            work, pause = self.work(subject), 0 if last is None else self.pause
-            if self._answer.ask(key, work, pause=pause) and key != last:
+            if not self._answer.recall(key) and key != last:
                 number = None if subject.row is None else subject.row + 1
                 self.show_none(text(self.busy, name=subject.name, row=number))
+                self._answer.ask(key, self.work(subject), pause=0 if last is None else self.pause)
 
     def redraw(self) -> None:
         """Draw the result again."""
@@ -182,11 +188,16 @@ class ModelPicture(QWidget, Generic[Found]):
     def show_none(self, sentence: str) -> None:
         """Clear the picture and explain why."""
         self.found = None
-        if not isinstance(self.shown, WhiskerChart):
-            self.plot.clear()
-        elif self.subject is not None:
-            self.shown.show_rows([], self.subject.run.look)
+        self.clear()
         self.message.emit(sentence)
+
+    def clear(self) -> None:
+        """Draw nothing."""
+        self.plot.clear()
+
+    def name_at(self, place: QPoint) -> str:
+        """Return what is at a position on the screen, by its name in the picture."""
+        return ""
 
     def leave(self) -> None:
         """Cancel computations that are no longer shown."""
@@ -201,8 +212,23 @@ class ModelPicture(QWidget, Generic[Found]):
         """Show a message of the computation."""
 
 
-class LongPicture(ModelPicture[Found]):
-    """A chart with a progress bar, and buttons to stop the computation and to continue it.
+class ChartPicture(ModelPicture[Found]):
+    """A picture with a row for each column of the table, or for each member."""
+
+    def __init__(self, chart: WhiskerChart) -> None:
+        super().__init__(chart.plot, chart)
+        self.chart = chart
+
+    def name_at(self, place: QPoint) -> str:
+        return self.chart.name_at(place)
+
+    def clear(self) -> None:
+        if self.subject is not None:
+            self.chart.show_rows([], self.subject.run.look)
+
+
+class LongPicture(ChartPicture[Found]):
+    """A chart that shows what is computed so far, with buttons to stop and to continue.
 
     Attributes
     ----------
@@ -214,7 +240,6 @@ class LongPicture(ModelPicture[Found]):
 
     def __init__(self, chart: WhiskerChart) -> None:
         super().__init__(chart)
-        self.chart = chart
         self._stopped = False
 
     def make_progress(self, prefix: str) -> None:
@@ -252,8 +277,11 @@ class LongPicture(ModelPicture[Found]):
         unfinished = self._stopped if self.found is None else not self.is_complete(self.found)
         self.again_button.setVisible(not busy and unfinished)
 
-    def _on_progress(self, message: Any) -> None:
-        self.bar_done.setValue(round(100 * message))
+    def _on_progress(self, message: float | Found) -> None:
+        if isinstance(message, float):
+            self.bar_done.setValue(round(100 * message))
+        else:
+            self._on_found(message)
 
     def _on_again(self) -> None:
         if self.subject is not None:

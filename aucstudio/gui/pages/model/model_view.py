@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from functools import partial
 from typing import Any, ClassVar
 
-from PySide6.QtWidgets import (
-    QGraphicsItem,
-    QStackedWidget,
-)
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QGraphicsItem, QMenu, QStackedWidget
 
 from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import STRETCH, across, down, quietly
+from aucstudio.gui.common.widgets import STRETCH, across, down, make_action, quietly
 from aucstudio.gui.pages.model.charts import (
     FeatureUsePart,
     ImportancePart,
@@ -90,6 +90,25 @@ class ModelView(PageView):
     def figure_data(self) -> Columns:
         return self.part.data() if self._flying or self._run() else {}
 
+    def show_menu(self, plot: Plot, place: QPoint) -> QMenu:
+        menu, name = self.menu_of(plot), self.part.name_at(place)
+        run, table = self._run(), self.session.table
+        if table is not None and run is not None and name in table.feature_names:
+            for key in ("model_ignore_action", "model_ignore_run_action"):
+                words = text(key, column=name)
+                make_action(menu, key, words, verb=partial(self._ignore, name, key.count("run")))
+            menu.actions()[-1].setEnabled(not run.record.experiment.members)
+        menu.popup(place)
+        return menu
+
+    def _ignore(self, column: str, again: int) -> None:
+        """Ignore a column, and perhaps run again with the settings of the selected run."""
+        if again and self.session.selected is not None:
+            self.session.reuse_settings(self.session.selected)
+        self.session.keep_from_methods(column)
+        if again:
+            self.session.asked.emit("run", ())
+
     # ------------------------------------------------------------- showing
 
     def refresh(self) -> None:
@@ -113,8 +132,9 @@ class ModelView(PageView):
         self.show_content(True)
         for part in self.parts:
             part.bar.setVisible(part is self.part)
-        row, band = self.session.focus.row, self.session.plan.band
-        self.part.show_subject(ModelSubject(run, index, table, band, row))
+        focus, band = self.session.focus, self.session.plan.band
+        subject = ModelSubject(run, index, table, band, focus.row, focus.threshold)
+        self.part.show_subject(subject)
 
     def show_row(self) -> None:
         """Show what moved the score of the selected row."""

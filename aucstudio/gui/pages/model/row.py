@@ -22,7 +22,6 @@ from aucstudio.project.explain.contributions import (
     as_lines,
     cell_words,
     explain_row,
-    score_headline,
     tip,
 )
 from aucstudio.project.runs.record import RunRecord
@@ -99,12 +98,6 @@ class RowPart(LongPicture[RowDetail]):
 
         return work
 
-    def _on_progress(self, message: float | RowDetail) -> None:
-        if isinstance(message, float):
-            super()._on_progress(message)
-        else:
-            self._on_found(message)
-
     # ------------------------------------------------------------- drawing
 
     def is_complete(self, found: RowDetail) -> bool:
@@ -116,14 +109,13 @@ class RowPart(LongPicture[RowDetail]):
         self.all_check.setVisible(columns > _SHOWN)
 
     def draw(self, subject: ModelSubject, found: RowDetail) -> None:
-        positive = subject.split.model.positive
-        self.plot.setLabel("bottom", text("model_row_axis", positive=positive))
+        self.plot.setLabel("bottom", text("model_row_axis"))
+        model = subject.split.model
         most = _MOST_SHOWN if self.all_check.isChecked() else _SHOWN
         rows = [_whisker(part, exact=found.exact) for part in found.shown(most)]
         self.chart.show_rows(rows, subject.run.look)
-        words = score_headline(
-            found, found.row + 1, "the training rows", _label(subject, found.row)
-        )
+        self.chart.name_sides(f"towards {model.positive}", f"towards {model.negative}")
+        words = score_headline(found, found.row + 1, "the training rows", _outcome(subject, found))
         if self._answer.busy:
             details = [text("model_row_sampling")]
         else:
@@ -131,10 +123,8 @@ class RowPart(LongPicture[RowDetail]):
             details = [_facts(subject, found.row), place, *texts(about(found))]
         self.message.emit(Statement.of(words, *details))
 
-    def data(self) -> Columns:
-        if self.found is None:
-            return {}
-        return dict(zip(CSV_HEAD, map(list, zip(*as_lines(self.found), strict=True)), strict=True))
+    def columns(self, found: RowDetail) -> Columns:
+        return dict(zip(CSV_HEAD, map(list, zip(*as_lines(found), strict=True)), strict=True))
 
 
 def _worst_positive(subject: ModelSubject) -> int | None:
@@ -153,10 +143,15 @@ def _whisker(part: Contribution, *, exact: bool) -> Whisker:
     return Whisker(name, value, value - reach, value + reach, tip(part, exact=exact))
 
 
-def _label(subject: ModelSubject, row: int) -> str:
-    """Return the class of a row as the table spells it."""
+def _outcome(subject: ModelSubject, found: RowDetail) -> str:
+    """Return the class of a row as the table spells it, and whether it is predicted."""
     labels = (column for column in subject.data.columns if column.role == "label")
-    return next((cell_words(column, row) for column in labels), "")
+    label = next((cell_words(column, found.row) for column in labels), "")
+    above, positive = found.score > subject.threshold, subject.split.class_of(found.row)
+    if not label or positive is None:
+        return label
+    kind = f"{'true' if above == positive else 'false'} {'positive' if above else 'negative'}"
+    return text("model_row_outcome", label=label, positive=positive, above=above, kind=kind)
 
 
 def _facts(subject: ModelSubject, row: int) -> str:

@@ -141,10 +141,8 @@ class TreePart(ModelPicture[Node]):
         super().resizeEvent(event)
         self._again.start()
 
-    def data(self) -> Columns:
-        if self.found is None:
-            return {}
-        nodes = list(self.found.walk())
+    def columns(self, found: Node) -> Columns:
+        nodes = list(found.walk())
         return {
             "node": [node.index for node in nodes],
             "depth": [node.depth for node in nodes],

@@ -38,7 +38,6 @@ from aucstudio.project.geometry.score_map import (
     score_map,
     slice_through,
 )
-from aucstudio.project.geometry.score_map import score_map as map_scores
 
 _PAUSE = 40  # ms; a wheel turns in steps
 _FINEST_OTHERS = 4  # pixels; a line needs no more
@@ -323,7 +322,7 @@ class LiveContour:
         part, frame = slice_of(picture, preparation), self._frame()
 
         def work(post: Callable[[None], bool]) -> Line | None:
-            found = map_scores(look.scorer, 0.0, part, frame, _CELL, lambda: not post(None))
+            found = score_map(look.scorer, 0.0, part, frame, _CELL, lambda: not post(None))
             level = equal_error_threshold(roc_curve(look.positive, look.scores))
             return None if found is None else found.contour(level)
 

@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor
 
 from aucstudio.engine.arrays import Array, Index, Mask
-from aucstudio.gui.common.plots.legend import Entry, keep_sample
+from aucstudio.gui.common.plots.legend import Entry, square_sample
 from aucstudio.gui.common.plots.plot import Plot, Readout
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
@@ -40,9 +40,7 @@ class CloudItems:
         self.density = pg.ImageItem()
         plot.addItem(self.density)
         self.dots = add_marks(plot, "o", 5, 1)
-        self._right, self._wrong = (pg.ScatterPlotItem(symbol="s", size=10) for _ in range(2))
-        for sample in (self._right, self._wrong):
-            keep_sample(sample, plot)
+        self._right, self._wrong = square_sample(plot), square_sample(plot)
         self._normal: Array | None = None
         self._is_split = False
         self.ellipses = [add_curve(plot, 2) for _ in _DEVIATIONS]
@@ -202,7 +200,7 @@ class MarkedPairs:
         self._gather()
 
     def choose(self, rows: Index) -> None:
-        """Circle the pair under the pointer, if there is one."""
+        """Circle the selected pair, if there is one."""
         self._ring(self.chosen, rows, 2.5)
 
     def hover(self, rows: Index) -> None:
@@ -296,7 +294,7 @@ class Pointing:
         found = pairs.order.of_row(place, bool(picture.sample.positive[place]))
         self._marked.draw_row(found.rows)
         wrong = found.wrong + found.tied
-        self._row_words = f"{row_name(row)}: {wrong:,} of {found.pairs:,} pairs misranked"
+        self._row_words = f"{row_name(row)}: {wrong:,} of {found.pairs:,} wrong"
 
     def entries(self) -> list[Entry]:
         """List the pairs of the selected row for the legend."""

@@ -40,10 +40,8 @@ from aucstudio.project.geometry.pairs import (
     places_of,
 )
 from aucstudio.project.geometry.planes import kernel_features
-from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.experiment import Band, DataReference
 from aucstudio.project.runs.model import Model
-
-Band = tuple[float, float]
 
 NO_PAIRS: Index = np.empty((2, 0), dtype=np.intp)
 WORST = 500

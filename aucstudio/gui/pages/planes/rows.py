@@ -16,7 +16,7 @@ from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.roc import band_ranks
 from aucstudio.engine.scorers import KernelScorer
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.plots.legend import Entry, keep_sample
+from aucstudio.gui.common.plots.legend import Entry, square_sample
 from aucstudio.gui.common.plots.plot import Plot, Readout
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
@@ -56,9 +56,7 @@ class ClassShapes:
 
     def __init__(self, plot: pg.PlotWidget) -> None:
         self.positives, self.negatives = ([QGraphicsPathItem() for _ in SHARES] for _ in range(2))
-        self._samples = [pg.ScatterPlotItem(symbol="s", size=10) for _ in range(2)]
-        for sample in self._samples:
-            keep_sample(sample, plot)
+        self._samples = [square_sample(plot) for _ in range(2)]
         for items, z in ((self.negatives, -6), (self.positives, -5)):
             for item in items:
                 item.setZValue(z)

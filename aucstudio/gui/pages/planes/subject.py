@@ -25,6 +25,7 @@ from aucstudio.project.geometry.planes import (
     split_sample,
 )
 from aucstudio.project.runs.planning import read_test_table
+from aucstudio.project.runs.progress import Look
 from aucstudio.project.runs.record import SplitResult
 
 
@@ -97,12 +98,12 @@ def find_subject(session: Session, held_out: bool, follow: bool = False) -> Subj
     if table is None:
         return None
     if follow and live is not None and is_curved(live):
-        return _curved_subject(live, table)
+        return _live_subject(live, table, live.picture)
     if run is not None and run.record.splits:
         is_open = run.record.experiment.data.sha256 == table.sha256
         return _finished_subject(run, session, table, held_out) if is_open else None
     if live is not None and live.preparation is not None:
-        return _live_subject(live, table, live.preparation)
+        return _live_subject(live, table)
     return None
 
 
@@ -129,20 +130,7 @@ def is_pair(subject: Subject, pair: tuple[int, int] | None) -> bool:
     """Return whether two row numbers are a positive and a negative row of the split."""
     if pair is None or subject.split is None or not subject.in_table:
         return False
-    classes = [_class_of(subject.split, row) for row in pair]
-    return classes[0] is True and classes[1] is False
-
-
-def _class_of(split: SplitResult, row: int) -> bool | None:
-    """Return whether a row is positive; None if the split does not have it."""
-    for rows, positive in (
-        (split.train_rows, split.train_positive),
-        (split.test_rows, split.test_positive),
-    ):
-        found = np.flatnonzero(rows == row)
-        if len(found):
-            return bool(positive[found[0]])
-    return None
+    return [subject.split.class_of(row) for row in pair] == [True, False]
 
 
 def live_key(live: LiveRun | None) -> tuple[object, ...]:
@@ -195,27 +183,18 @@ def is_curved(live: LiveRun | None) -> bool:
     return not isinstance(live.picture.scorer, LinearScorer)
 
 
-def _curved_subject(live: LiveRun, table: Table) -> Subject:
-    look, preparation = live.picture, live.preparation
-    assert look is not None
+def _live_subject(live: LiveRun, table: Table, look: Look | None = None) -> Subject:
+    """Return a run in progress, with the scores of its current scorer if these are shown."""
+    preparation, scorer = live.preparation, None if look is None else look.scorer
     assert preparation is not None
 
     def sample() -> Sample:
         found = labelled_sample(live.experiment.data.with_scores(table), preparation)
-        return dataclasses.replace(found, scores=look.scorer(found.X))
+        return found if scorer is None else dataclasses.replace(found, scores=scorer(found.X))
 
-    key = (*live_key(live), look.iteration, look.seconds)
-    return Subject(key, live.look.name, preparation, None, sample, is_live=True, scorer=look.scorer)
-
-
-def _live_subject(live: LiveRun, table: Table, preparation: Preparation) -> Subject:
-    return Subject(
-        live_key(live),
-        live.look.name,
-        preparation,
-        None,
-        lambda: labelled_sample(live.experiment.data.with_scores(table), preparation),
-    )
+    moment = () if look is None else (look.iteration, look.seconds)
+    key, name = (*live_key(live), *moment), live.look.name
+    return Subject(key, name, preparation, None, sample, is_live=look is not None, scorer=scorer)
 
 
 def add_line(plot: pg.PlotWidget, z: float) -> pg.InfiniteLine:

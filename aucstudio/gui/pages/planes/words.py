@@ -71,7 +71,8 @@ def pair_caption(picture: PlanePicture, exact: bool) -> str:
     side = "right" if picture.plane.kind == SCORE else "line"
     if not exact:
         side = "none" if picture.subject.weights is None else "arrow"
-    return text("pair_caption", dots=picture.extra.cloud.rows is not None, side=side)
+    dots, live = picture.extra.cloud.rows is not None, picture.subject.run is None
+    return text("pair_caption", dots=dots, live=live, side=side)
 
 
 def pair_verdict(picture: PlanePicture, band: Band, drawn: bool) -> Iterator[str]:
@@ -195,6 +196,7 @@ def row_caption(picture: PlanePicture, drawn: int) -> str:
     return text(
         "row_caption",
         regions=regions,
+        live=picture.subject.run is None,
         drawn=drawn if regions and drawn else None,
         rows=len(picture.sample.positive),
         lines=picture.subject.run is not None,

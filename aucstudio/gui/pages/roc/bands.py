@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-import scipy
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGraphicsPathItem
 
-from aucstudio.engine import inference, roc
+from aucstudio.engine import inference
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.inference.bands import GRID
+from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common.curve_figures import run_curves
 from aucstudio.gui.common.plotting import faded
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.roc.overlays import Layer, Scene
 from aucstudio.gui.state.background import Answer
 from aucstudio.notices import text
-from aucstudio.project.results.summary import LEVEL, ranking
+from aucstudio.project.results.summary import LEVEL, ranking, tpr_summary
 from aucstudio.project.runs.record import RunRecord
 
 NONE = "none"
@@ -30,6 +30,7 @@ MOST_RUNS = 3  # more overlapping bands are unreadable
 _ALPHA = 40
 _KEPT = 32
 _LOW_END = 60  # points between half a negative and 1, for non-linear axes
+_FEW = 12  # of them where each point takes longer: over splits
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -96,7 +97,7 @@ def bounds_of(
     Over several splits it is always the spread of their mean.
     """
     if len(record.splits) > 1:
-        return _of_splits(record)
+        return _of_splits(record, post)
     split = record.splits[0]
     rows = ranking(split)
     grid = _grid(int(np.count_nonzero(~split.test_positive)))
@@ -112,23 +113,24 @@ def bounds_of(
     return Bounds(found.fpr, found.low, found.high, words)
 
 
-def _grid(negatives: int) -> Array:
-    low_end = np.geomspace(0.5 / negatives, 1.0, _LOW_END)
-    return np.unique(np.concatenate([GRID, low_end, 1.0 - low_end]).clip(0.0, 1.0))
+def _grid(negatives: int, low_end: int = _LOW_END) -> Array:
+    near = np.geomspace(0.5 / negatives, 1.0, low_end)
+    return np.unique(np.concatenate([GRID[:: _LOW_END // low_end], near, 1.0 - near]).clip(0, 1))
 
 
-def _of_splits(record: RunRecord) -> Bounds:
-    """Bound the mean TPR at each FPR by the corrected resampled t statistic."""
-    known = run_curves(record)
-    count = len(known.curves)
-    if count < inference.LEAST_SPLITS:
-        none = np.empty(0)
-        return Bounds(none, none, none, f"none: fewer than {inference.LEAST_SPLITS} splits")
-    fpr = _grid(min(curve.rows[1] for curve in known.curves))
-    _, mean, spread = roc.vertical_average(known.curves, fpr)
-    share = record.test_fraction
-    once = record.experiment.validation.disjoint
-    factor = inference.variance_factor(count, share, disjoint=once)
-    reach = scipy.special.stdtrit(count - 1, (1 + LEVEL) / 2) * np.sqrt(factor) * spread
-    low, high = np.clip([mean - reach, mean + reach], 0.0, 1.0)
-    return Bounds(fpr, low, high, f"95 % pointwise, corrected t over {count} splits")
+def _of_splits(record: RunRecord, post: Callable[[Any], bool]) -> Bounds:
+    """Bound the mean TPR at each FPR as the card of the run does."""
+    count = len(record.splits)
+    fpr = _grid(min(curve.rows[1] for curve in run_curves(record).curves), _FEW)
+    found = []
+    for k, x in enumerate(fpr.tolist()):
+        found.append(tpr_summary(record, x))
+        if post(k / len(fpr)):
+            raise Stopped("bounding a curve")
+    low, high = np.array([one.bounds for one in found]).T
+    known = np.isfinite(low)
+    if not known.any():
+        return Bounds(fpr[known], fpr[known], fpr[known], f"none: {found[0].reason}")
+    known[-1], low[-1], high[-1] = True, 1.0, 1.0  # at FPR 1
+    words = f"95 % pointwise, mean of {count} splits: holds at any one FPR"
+    return Bounds(fpr[known], low[known], high[known], words)

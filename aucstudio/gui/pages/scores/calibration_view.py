@@ -11,7 +11,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QModelIndex, Qt, Signal
 
 from aucstudio.gui.common.plots.legend import Legend
-from aucstudio.gui.common.plotting import class_steps, faded, make_plot, pen, run_pen
+from aucstudio.gui.common.plotting import class_steps, faded, make_plot, pen, run_pen, style_classes
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.table import Row, SheetTable, in_columns, worded_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol, scaled
@@ -127,13 +127,9 @@ class ProbabilityPlot:
 
     def show(self, one: CalibrationEstimate, names: tuple[str, str]) -> None:
         """Draw the probabilities of a run."""
-        theme = current_theme()
-        for k, (item, colour) in enumerate(
-            zip(self.curves, (theme.positive, theme.negative), strict=True)
-        ):
-            item.setData(one.edges, one.shares[k])
-            item.setPen(pen(colour, 1.8, () if k == 0 else (6.0, 3.0)))
-            item.setBrush(faded(colour, 56))
+        for item, shares in zip(self.curves, one.shares, strict=True):
+            item.setData(one.edges, shares)
+        style_classes(self.curves)
         pens = (item.opts["pen"] for item in self.curves)
         self.legend.explain(zip(names, pens, strict=True))
         self.plot.set_whole(
@@ -145,7 +141,8 @@ _HEADS, _TIPS = worded_columns("calibration_table")
 _HEIGHT, _LEAST = 190, 100  # pixels
 _SHARE = 0.3  # of the page: the pictures come first
 
-Figures = Mapping[tuple[RunRecord, str], CalibrationEstimate | str]
+# By run and map: its figures, or why there are none.
+Found = dict[tuple[RunRecord, str], CalibrationEstimate | str]
 
 
 class CalibrationTable(SheetTable):
@@ -177,7 +174,7 @@ class CalibrationTable(SheetTable):
         """Limit the height to a share of the page height."""
         self.setFixedHeight(max(scaled(_LEAST), min(scaled(_HEIGHT), int(_SHARE * height))))
 
-    def show_figures(self, runs: Sequence[ShownRun], found: Figures, chosen: str) -> None:
+    def show_figures(self, runs: Sequence[ShownRun], found: Found, chosen: str) -> None:
         """Show the available figures; highlight those of the chosen calibration."""
         rows, self._places = [], []
         for run in runs:
@@ -198,10 +195,6 @@ def _figures(one: CalibrationEstimate) -> tuple[str, ...]:
     brier = one.brier
     values = (brier.value, brier.miscalibration, brier.discrimination, one.log.value, one.error)
     return tuple("–" if value != value else figure_words(value) for value in values)
-
-
-# By run and map: its figures, or why there are none.
-Found = dict[tuple[RunRecord, str], CalibrationEstimate | str]
 
 
 class CalibrationView(PageView):

@@ -14,13 +14,14 @@ from PySide6.QtGui import QColor
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.plain_text import line_label
 from aucstudio.gui.common.plots.axes import NumberAxis
-from aucstudio.gui.common.plots.legend import Legend, keep_sample
+from aucstudio.gui.common.plots.legend import Legend, square_sample
 from aucstudio.gui.common.plotting import (
     class_steps,
     faded,
     finite_range,
     make_plot,
     pen,
+    style_classes,
 )
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import quietly
@@ -47,7 +48,7 @@ class HeightAxis(NumberAxis):
 
 
 FEW_ROWS = 60  # in a class: each then also has a mark of its own
-_FILL, _WRONG_FILL = 56, 150
+_WRONG_FILL = 150
 _FLOOR = 0.7  # rows, the start of a logarithmic axis: below one row
 _RUGS = ((0.0, 0.03), (0.035, 0.065))  # positives and negatives, as shares of the height
 
@@ -111,8 +112,7 @@ class ScorePlot:
         self.line = pg.InfiniteLine(0.0, angle=90, movable=True)
         self.line.setCursor(Qt.CursorShape.SizeHorCursor)
         self.legend = Legend(self.plot)
-        self._full = pg.ScatterPlotItem(symbol="s", size=10)
-        keep_sample(self._full, self.plot)
+        self._full = square_sample(self.plot)
         for item in self.curves:
             self.plot.addItem(item)
         over = (self.band_item, *self.wrong_curves, *self.rugs, self.own_line, self.row_line)
@@ -196,10 +196,8 @@ class ScorePlot:
         """Apply the current theme."""
         theme = current_theme()
         self._full.setBrush(theme.muted)
-        self._full.setPen(None)
+        style_classes(self.curves)
         for k, colour in enumerate((theme.positive, theme.negative)):
-            self.curves[k].setPen(pen(colour, 1.8, () if k == 0 else (6.0, 3.0)))
-            self.curves[k].setBrush(faded(colour, _FILL))
             self.wrong_curves[k].setPen(pen(QColor(0, 0, 0, 0), 0.0))
             self.wrong_curves[k].setBrush(faded(colour, _WRONG_FILL))
             self.rugs[k].setPen(pen(colour, 1.0))

@@ -237,10 +237,13 @@ class WorstRows(QWidget):
         if self._split is None:
             return
         self.worst = Worst.of(self._split, self.side.currentIndex() == 0)
-        figures = zip(self.worst.rows, self.worst.scores, self.worst.pairs, strict=True)
-        self.list.show_rows(
-            [Row((f"{r + 1:,}", number(s), f"{pairs:,}")) for r, s, pairs in figures]
-        )
+        columns = () if self._table is None else self._table.columns
+        named = next((column for column in columns if column.role == "id"), None)
+        rows = self.worst.rows.tolist()
+        names = [f"{row + 1:,}" if named is None else cell_words(named, row) for row in rows]
+        figures = zip(names, self.worst.scores, self.worst.pairs, strict=True)
+        heads = (_HEADS[0] if named is None else named.name, *_HEADS[1:])
+        self.list.show_rows([Row((n, number(s), f"{pairs:,}")) for n, s, pairs in figures], heads)
 
     def _mark(self, row: int | None) -> None:
         selection = self.list.selectionModel()

@@ -244,7 +244,10 @@ class TrainingPlots(QVBoxLayout):
         live : bool
             Whether these are of the run in progress.
         """
-        self.upper.setLogMode(y=what == DISTANCE)
+        if self.upper.getAxis("left").logMode != (what == DISTANCE):
+            for former in self.upper_lines:  # a dot without a logarithm has no bounds
+                former.draw([])
+            self.upper.setLogMode(y=what == DISTANCE)
         lines = []
         for course, strong in courses:
             y = {
