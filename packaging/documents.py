@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from aucstudio.engine.calibration import Decomposed
 from aucstudio.engine.ensembles.combined import MemberShare
 from aucstudio.engine.ensembles.selection import Criterion
+from aucstudio.engine.reliability import Decomposed
 from aucstudio.engine.verification.verified import Verified
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.preparing.scales import FarCells

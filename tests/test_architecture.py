@@ -57,6 +57,7 @@ ENGINE_ROOMS = [
     "ensembles",
     "inference",
     "calibration",
+    "reliability",
     "restoring",
     "cost",
     "declared",

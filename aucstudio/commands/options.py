@@ -90,8 +90,10 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
 
 def minutes(text: str) -> float:
     """Read a time limit."""
+    from aucstudio.engine.params import read_decimal
+
     try:
-        found = _decimal(text)
+        found = read_decimal(text)
     except ValueError:
         found = float("nan")
     if not 0.0 < found < float("inf"):
@@ -192,14 +194,10 @@ def read_acceptance(options: argparse.Namespace) -> dict[str, Any]:
     return {"written": written, "scale": scale, "allowed": allowed}
 
 
-def _decimal(text: str) -> float:
-    from aucstudio.engine.params import read_decimal  # not before: it loads numpy
-
-    return read_decimal(text)
-
-
 def _factor(text: str) -> float:
-    factor = _decimal(text)
+    from aucstudio.engine.params import read_decimal
+
+    factor = read_decimal(text)
     if not (math.isfinite(factor) and factor):
         raise ValueError
     return factor

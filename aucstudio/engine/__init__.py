@@ -10,8 +10,7 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from aucstudio.engine.declared import method_entries
-from aucstudio.engine.params import InvalidSetting, Param, declared_params
+from aucstudio.engine.params import InvalidSetting, Param, declared_params, method_entries
 
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier

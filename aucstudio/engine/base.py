@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
@@ -29,6 +28,7 @@ from aucstudio.engine.fit import (
     given_kernel,
     on_columns,
     row_numbers,
+    warn_of_convergence,
 )
 from aucstudio.engine.monitor import Callback, Monitor, Spread, one_by_one
 from aucstudio.engine.params import InvalidSetting, check_settings
@@ -502,9 +502,7 @@ class AUCClassifier(Declared, _Estimator):
         if not (self.converged_ or monitor.stopped):
             shortfall = done.shortfall()
             self.notes_ += (shortfall,)
-            from sklearn.exceptions import ConvergenceWarning
-
-            warnings.warn(f"{self.title}: {shortfall}", ConvergenceWarning, stacklevel=3)
+            warn_of_convergence(f"{self.title}: {shortfall}", stacklevel=3)
         if done.intercept is None:
             curve = roc.roc_curve(positive, scores, weights=weights)
             self.intercept_ = -roc.equal_error_threshold(curve)

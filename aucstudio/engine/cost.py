@@ -11,8 +11,6 @@ import functools
 import time
 from collections.abc import Callable
 
-import numpy as np
-
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.notices import text
 
@@ -100,6 +98,8 @@ class Speed:
 @functools.cache
 def speed() -> Speed:
     """Measure the machine once, in a few milliseconds."""
+    import numpy as np  # loaded here: texts of help need the declarations alone
+
     square, line = np.full((_EDGE, _EDGE), 0.5), np.linspace(-1.0, 0.0, _LENGTH)
     out, target = np.empty_like(square), np.empty_like(line)
     return Speed(

@@ -13,7 +13,7 @@ import textwrap
 from typing import Any, ClassVar
 
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of
-from aucstudio.engine.params import Param, declarations, declared_params
+from aucstudio.engine.params import Param, declared_params, method_entries
 
 FAMILIES = {
     "least squares": "Least squares in closed form",
@@ -42,11 +42,6 @@ _PER_STORED = 1.5  # numbers that one of a sparse matrix takes the place of
 _VECTORS = 100  # as long as the features are many: planes, gradients
 _SECTION = re.compile(r"^([A-Z][a-z ]+)\n-+\n", re.MULTILINE)
 _SENTENCES = {"References": "source", "Use when": "use_when"}
-
-
-def method_entries() -> dict[str, dict[str, Any]]:
-    """Return what ``methods.toml`` has of every method, by id, in the order of a list."""
-    return declarations("methods.toml")
 
 
 class Declared:

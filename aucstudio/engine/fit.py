@@ -8,8 +8,8 @@ training rows.
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import dataclasses
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self, TypeVar, cast
@@ -236,33 +236,30 @@ def callback_on_columns(callback: Callback | None, size: int) -> Callback | None
     return translate
 
 
-_filters = contextlib.ExitStack()
-_lock = threading.Lock()
-_quiet_fits = 0
+_is_quiet = contextvars.ContextVar("is_quiet", default=False)
 
 
 @contextlib.contextmanager
 def without_convergence_warnings() -> Iterator[None]:
-    """Ignore them meanwhile.
+    """Let fits on this thread end without a warning that they did not converge.
 
-    Warning filters belong to the whole process, so that fits which overlap in several threads
-    must share one change of them: the first makes it, the last takes it back.
+    Warning filters belong to the whole process: fits that overlap on several threads could not
+    restore them.
     """
-    from sklearn.exceptions import ConvergenceWarning
-
-    global _quiet_fits
-    with _lock:
-        if _quiet_fits == 0:
-            _filters.enter_context(warnings.catch_warnings())
-            warnings.simplefilter("ignore", ConvergenceWarning)
-        _quiet_fits += 1
+    token = _is_quiet.set(True)
     try:
         yield
     finally:
-        with _lock:
-            _quiet_fits -= 1
-            if _quiet_fits == 0:
-                _filters.close()
+        _is_quiet.reset(token)
+
+
+def warn_of_convergence(message: str, stacklevel: int) -> None:
+    """Warn that a fit did not converge, as scikit-learn does, unless this thread is quiet."""
+    if _is_quiet.get():
+        return
+    from sklearn.exceptions import ConvergenceWarning
+
+    warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel + 1)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

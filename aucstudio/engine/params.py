@@ -51,6 +51,11 @@ def read_decimal(text: str) -> float:
     return float(plain if _GROUPED.fullmatch(plain) else plain.replace(",", "."))
 
 
+def method_entries() -> dict[str, dict[str, Any]]:
+    """Return what ``methods.toml`` has of every method, by id, in the order of a list."""
+    return declarations("methods.toml")
+
+
 class InvalidSetting(ValueError):  # noqa: N818  (named for what is wrong)
     """A setting holds a value that it cannot hold.
 

@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.ensembles.combined import (
-    INNER,
     MEMBER,
     CombinationScorer,
     MemberShare,
     Part,
-    View,
-    ViewedScorer,
     members_of,
 )
+from aucstudio.engine.ensembles.views import INNER, View, ViewedScorer
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import (

@@ -20,6 +20,13 @@ from aucstudio.engine.linalg import COPY, chunks
 ABOVE_ALL = float(np.finfo(np.float64).max)
 """The threshold of a tree that separates known values from missing ones."""
 
+
+def midway(low: float, high: float) -> float:
+    """Return a threshold t with low <= t < high, in the middle as far as rounding allows."""
+    middle = low / 2 + high / 2
+    return middle if low <= middle < high else low
+
+
 _PULSE_ROWS = 1_024
 _PULSE_CELLS = 1 << 20  # of a linear scorer, some milliseconds
 _ROWS_PER_WALK = 1_024

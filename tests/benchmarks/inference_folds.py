@@ -17,7 +17,7 @@ import numpy as np
 from scipy import stats
 
 from aucstudio.engine import inference, roc
-from aucstudio.engine.calibration import reliability
+from aucstudio.engine.reliability import reliability
 from aucstudio.project.results.comparison import PairComparison
 from aucstudio.project.results.forecast import growth_to_significance
 from tests.benchmarks.inference_grid import (

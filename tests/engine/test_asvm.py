@@ -10,10 +10,11 @@ import pytest
 from sklearn.svm import SVC
 
 from aucstudio.engine import InvalidSetting
-from aucstudio.engine.methods.asvm import ASVM, Costs, solve_two_margins
+from aucstudio.engine.methods.asvm import ASVM
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.roc import auc
 from aucstudio.engine.scorers import LinearScorer
+from aucstudio.engine.solvers.two_margins import Costs, solve_two_margins
 
 QP = {"show_progress": False, "abstol": 1e-11, "reltol": 1e-11, "feastol": 1e-11}
 

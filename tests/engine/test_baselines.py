@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -154,12 +156,27 @@ def test_balanced_class_weight_equals_the_explicit_mapping(method, data):
     np.testing.assert_array_equal(first.coef_, second.coef_)
 
 
-def test_overlapping_fits_restore_the_warning_filters():
+def test_overlapping_fits_are_quiet_until_each_of_them_ends(data):
+    X, y = data
     before = list(warnings.filters)
-    first, second = without_convergence_warnings(), without_convergence_warnings()
-    first.__enter__()
-    second.__enter__()
-    first.__exit__(None, None, None)
-    warnings.warn("kept in while the second fit lasts", ConvergenceWarning, stacklevel=1)
-    second.__exit__(None, None, None)
+    first_begins, second_begins, first_ends = (threading.Event() for _ in range(3))
+
+    def first():
+        with without_convergence_warnings():
+            first_begins.set()
+            assert second_begins.wait(60)
+        first_ends.set()
+
+    def second():
+        assert first_begins.wait(60)
+        with without_convergence_warnings():
+            second_begins.set()
+            assert first_ends.wait(60)
+            Logistic(max_iter=1).fit(X, y)  # warnings are errors here
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(first), pool.submit(second)]:
+            done.result()
     assert warnings.filters == before
+    with pytest.warns(ConvergenceWarning):
+        Logistic(max_iter=1).fit(X, y)

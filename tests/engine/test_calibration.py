@@ -12,13 +12,15 @@ from sklearn.svm import LinearSVC
 from aucstudio.engine.calibration import (
     KINDS,
     TILT,
-    brier_score,
     calibrate,
+    restore_calibration,
+)
+from aucstudio.engine.reliability import (
+    brier_score,
     calibration_error,
     decompose,
     log_score,
     reliability,
-    restore_calibration,
 )
 from aucstudio.engine.roc import auc
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from aucstudio.engine import calibration, inference, roc
+from aucstudio.engine import inference, reliability, roc
 
 BANDS = [(0.0, 1.0), (0.0, 0.2), (0.1, 0.5)]
 
@@ -225,11 +225,11 @@ def test_reliability_bars_count_groups():
     p = rng.random(200)
     positive = rng.random(200) < p
     rows = np.repeat(np.arange(200), 5)
-    once = calibration.reliability(positive, p, 5)
-    found = calibration.reliability(positive[rows], p[rows], 5, groups=rows)
+    once = reliability.reliability(positive, p, 5)
+    found = reliability.reliability(positive[rows], p[rows], 5, groups=rows)
     assert found.share == pytest.approx(once.share)
     assert (found.high - found.low > 0.95 * (once.high - once.low)).all()
-    plain = calibration.reliability(positive[rows], p[rows], 5)
+    plain = reliability.reliability(positive[rows], p[rows], 5)
     assert (plain.high - plain.low < 0.6 * (once.high - once.low)).all()
 
 

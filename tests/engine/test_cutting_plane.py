@@ -10,7 +10,8 @@ from scipy.optimize import minimize
 
 from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.solvers.cutting_plane import Cuts, minimise, solve_simplex
+from aucstudio.engine.solvers.cuts import Cuts, solve_simplex
+from aucstudio.engine.solvers.cutting_plane import minimise
 
 QUIET = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12}
 

@@ -16,11 +16,7 @@ from aucstudio.engine.ensembles.combined import (
     MemberShare,
     Part,
     Scale,
-    View,
-    ViewedScorer,
     combine,
-    filled_view,
-    scaled_view,
     seen_through,
 )
 from aucstudio.engine.ensembles.selection import (
@@ -29,6 +25,12 @@ from aucstudio.engine.ensembles.selection import (
     select,
     select_in_bags,
     stack,
+)
+from aucstudio.engine.ensembles.views import (
+    View,
+    ViewedScorer,
+    filled_view,
+    scaled_view,
 )
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer

@@ -8,8 +8,8 @@ from aucstudio.engine.linalg import gram, kernel_factor
 from aucstudio.engine.losses.pairs import AllPairs, PairList, neighbour_pairs
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.solvers import pair_descent
-from aucstudio.engine.solvers.interior_point import solve_box_qp
 from aucstudio.engine.solvers.pair_descent import solve_pair_descent
+from aucstudio.engine.solvers.pair_interior_point import solve_box_qp
 from tests.engine.test_pair_svm import oracle, pair_rows, sample
 
 KINDS = ["plain", "tied", "duplicated", "constant feature", "offset", "wide"]

@@ -11,7 +11,7 @@ from aucstudio.engine.methods import pair_svm
 from aucstudio.engine.methods.pair_svm import AUCSVM, ROCSVM, SAUCSVM
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.engine.solvers.interior_point import solve_box_qp
+from aucstudio.engine.solvers.pair_interior_point import solve_box_qp
 
 POSITIVES = [(2, 1), (1, 3), (3, 2), (0, 2)]
 NEGATIVES = [(0, 0), (1, 1), (2, 0), (-1, 1), (1, -1), (0, 3)]

@@ -4,7 +4,8 @@ import dataclasses
 
 import numpy as np
 
-from aucstudio.engine.ensembles.combined import CombinationScorer, Part, View, ViewedScorer
+from aucstudio.engine.ensembles.combined import CombinationScorer, Part
+from aucstudio.engine.ensembles.views import View, ViewedScorer
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer

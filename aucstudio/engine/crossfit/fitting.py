@@ -20,11 +20,10 @@ from aucstudio.engine.ensembles.combined import (
     CombinationScorer,
     Scale,
     combine,
-    filled_view,
     member_shares,
-    seen,
 )
 from aucstudio.engine.ensembles.selection import Criterion, select
+from aucstudio.engine.ensembles.views import filled_view, seen
 from aucstudio.engine.fit import without_convergence_warnings
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.monitor import Check, Monitor, Stopped

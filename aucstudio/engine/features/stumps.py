@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array, Index, Mask, RowNumbers, by_digits
 from aucstudio.engine.compiled import kernel
+from aucstudio.engine.scorers import ABOVE_ALL, midway
 
 Found = tuple[float, int, int, bool, float]
 """What |r| must exceed from here on; feature, number of rows below, q and r of the best so far."""
@@ -29,7 +30,6 @@ _MOST_BLOCKS = 255  # a byte holds their numbers, with one more for gaps
 _ROWS_PER_BLOCK = 40
 _CELLS_PER_CALL = 4_000_000  # a few ms to add up, at worst some 50 ms to walk through
 _LANES = 4
-_HIGHEST = float(np.finfo(np.float64).max)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,17 +129,12 @@ class StumpSearch:
 
     def _stump(self, k: int, cut: int, gaps_above: bool, r: float) -> Stump:
         n_known = self._bounds[k, -1]
-        threshold = _HIGHEST
+        threshold = ABOVE_ALL
         if cut < n_known:
             below, above = self._X[self.rows[self._order[k, cut - 1 : cut + 1]], k]
-            threshold = _midway(float(below), float(above))
+            threshold = midway(float(below), float(above))
         rows = self._order[k, cut:] if gaps_above else self._order[k, cut:n_known]
         return Stump(k, threshold, gaps_above, rows, r)
-
-
-def _midway(below: float, above: float) -> float:
-    middle = 0.5 * below + 0.5 * above
-    return middle if below <= middle < above else below
 
 
 @kernel

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array, Index, portions
-from aucstudio.engine.compiled import kernel
 from aucstudio.engine.inference.sampling import Sampling
 
 DRAWS = 1000
@@ -160,7 +159,10 @@ def drawn_heights(
     drawn = _drawn_ends([ranking], [curve], sizes)
     assert drawn is not None  # so few vertices never are too many
     (up,), (along,) = drawn
-    lower, upper = _heights(along, up, np.asarray(grid, dtype=np.float64))
+    lower, upper = (
+        np.array([np.interp(grid, *one) for one in zip(x, y, strict=True)])
+        for x, y in _curves(along, up)
+    )
     return lower, upper
 
 
@@ -193,68 +195,49 @@ def _near(ranking: roc.Ranking, alpha: float, beta: float) -> roc.RocCurve:
     return curve.at((places >= first) & (places <= last)).corners()
 
 
-@kernel
 def _areas(
     along: DrawnSpacings, up: DrawnSpacings, alpha: float, beta: float
 ) -> tuple[Array, Array]:
     """Compute the normalised areas under both curves of each draw."""
-    draws, vertices = len(along.cells), along.ends.shape[1]
-    areas = np.empty((2, draws))
-    for draw in range(draws):
-        places, reached = _vertices(along, draw), _vertices(up, draw)
-        for side in range(2):
-            # The lower curve is further along the FPR, the upper one further up.
-            x, y = places[1 - side], reached[side]
-            left, height, total = alpha, y[0], 0.0
-            before = 0.0
-            for vertex in range(vertices):
-                right = min(x[vertex], beta)
-                if right > left:
-                    slope = (y[vertex] - height) / (x[vertex] - before) if vertex > 0 else 0.0
-                    mean = height + slope * ((left + right) / 2 - before)
-                    total += (right - left) * mean
-                    left = right
-                before, height = x[vertex], y[vertex]
-            total += max(0.0, beta - left) * height
-            areas[side, draw] = total / (beta - alpha)
-    return areas[0], areas[1]
+    lower, upper = (
+        polyline_areas(
+            np.pad(x, ((0, 0), (1, 1)), constant_values=((0.0, 0.0), (0.0, 1.0))),
+            np.pad(y, ((0, 0), (1, 1)), mode="edge"),
+            alpha,
+            beta,
+        )
+        for x, y in _curves(along, up)
+    )
+    return lower, upper
 
 
-@kernel
-def _heights(along: DrawnSpacings, up: DrawnSpacings, grid: Array) -> tuple[Array, Array]:
-    """Compute the heights of both curves of each draw at ascending places."""
-    draws, vertices = len(along.cells), along.ends.shape[1]
-    heights = np.empty((2, draws, len(grid)))
-    for draw in range(draws):
-        places, reached = _vertices(along, draw), _vertices(up, draw)
-        for side in range(2):
-            x, y = places[1 - side], reached[side]
-            vertex, before, height = 0, 0.0, y[0]
-            for k in range(len(grid)):
-                while vertex < vertices and x[vertex] <= grid[k]:
-                    before, height = x[vertex], y[vertex]
-                    vertex += 1
-                heights[side, draw, k] = height
-                if 0 < vertex < vertices:
-                    rise, run = y[vertex] - height, x[vertex] - before
-                    heights[side, draw, k] += rise * (grid[k] - before) / run
-    return heights[0], heights[1]
+def polyline_areas(x: Array, y: Array, alpha: float, beta: float) -> Array:
+    """Compute the normalised trapezoid area under each of some polylines, a row each."""
+    left, right = (np.clip(ends, alpha, beta) for ends in (x[:, :-1], x[:, 1:]))
+    run = np.diff(x)
+    slope = np.divide(np.diff(y), run, out=np.zeros_like(run), where=run > 0)
+    heights = y[:, :-1] + slope * ((left + right) / 2 - x[:, :-1])
+    areas: Array = ((right - left) * heights).sum(axis=1) / (beta - alpha)
+    return areas
 
 
-@kernel
-def _vertices(drawn: DrawnSpacings, draw: int) -> Array:
-    """Sum drawn cells up to both ends of each vertex, as shares; shape (2, n_vertices)."""
-    sums = np.zeros(max(drawn.ends.max(), drawn.place.max()) + 1)
-    for cell in range(len(drawn.place)):
-        sums[drawn.place[cell]] += drawn.cells[draw, cell]
-    for k in range(1, len(sums)):
-        sums[k] += sums[k - 1]
-    sums /= sums[-1]
-    found = np.empty(drawn.ends.shape)
-    for side in range(2):
-        for vertex in range(drawn.ends.shape[1]):
-            found[side, vertex] = sums[drawn.ends[side, vertex]]
-    return found
+def _curves(along: DrawnSpacings, up: DrawnSpacings) -> Iterator[tuple[Array, Array]]:
+    """Return the FPRs and TPRs of the vertices of the lower curves, then of the upper ones.
+
+    The lower curve is further along the FPR, the upper one further up.
+    """
+    places, reached = _vertices(along), _vertices(up)
+    for side in (0, 1):
+        yield places[:, 1 - side], reached[:, side]
+
+
+def _vertices(drawn: DrawnSpacings) -> Array:
+    """Sum drawn cells up to both ends of each vertex, as shares; shape (DRAWS, 2, n_vertices)."""
+    cells, count = len(drawn.place), 1 + max(drawn.ends.max(), drawn.place.max())
+    into = np.ones(cells), (np.arange(cells), drawn.place)
+    sums = np.cumsum(drawn.cells @ scipy.sparse.csr_array(into, shape=(cells, count)), axis=1)
+    sums /= sums[:, -1:]
+    return np.asarray(sums[:, drawn.ends])
 
 
 def _drawn_ends(

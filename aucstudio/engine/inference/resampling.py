@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array, Index, RowNumbers, portions
-from aucstudio.engine.compiled import kernel
 from aucstudio.engine.inference.areas import LEAST, Placements, few_words
-from aucstudio.engine.inference.drawn_curves import deciding
+from aucstudio.engine.inference.drawn_curves import deciding, polyline_areas
 from aucstudio.engine.inference.results import (
     Interval,
     TestResult,
@@ -90,17 +89,10 @@ def resamples(
 
 def _times(rng: np.random.Generator, draws: int, count: int) -> RowNumbers:
     """Draw so many of so many; return how many times each is drawn."""
-    times: RowNumbers = _counted(rng.integers(0, count, (draws, count), dtype=np.int32))
-    return times
-
-
-@kernel
-def _counted(drawn: RowNumbers) -> RowNumbers:
-    times = np.zeros(drawn.shape, np.int32)
-    for draw in range(len(drawn)):
-        for row in drawn[draw]:
-            times[draw, row] += 1
-    return times
+    drawn = rng.integers(0, count, (draws, count), dtype=np.int32)
+    places = drawn + count * np.arange(draws)[:, None]
+    times = np.bincount(places.ravel(), minlength=drawn.size).reshape(drawn.shape)
+    return times.astype(np.int32)
 
 
 def _strata(units: Units) -> list[Index]:
@@ -276,18 +268,8 @@ def _resampled_areas(
             of_s, of_t = places[0][ranking.order_s[::-1]], places[1][ranking.order_t[::-1]]
             of_classes = positives[:, of_s], negatives[:, of_t]
             tpr, fpr = drawn_rates(ranking, ranking.curve, *of_classes)
-            of_score[part] = _areas(fpr, tpr, *one.band)
+            of_score[part] = polyline_areas(fpr, tpr, *one.band)
     return drawn
-
-
-def _areas(fpr: Array, tpr: Array, alpha: float, beta: float) -> Array:
-    """Compute the normalised trapezoid area under each of some polylines, a row each."""
-    left, right = (np.clip(ends, alpha, beta) for ends in (fpr[:, :-1], fpr[:, 1:]))
-    run = np.diff(fpr)
-    slope = np.divide(np.diff(tpr), run, out=np.zeros_like(run), where=run > 0)
-    heights = tpr[:, :-1] + slope * ((left + right) / 2 - fpr[:, :-1])
-    areas: Array = ((right - left) * heights).sum(axis=1) / (beta - alpha)
-    return areas
 
 
 def cost_threshold_interval(
@@ -326,75 +308,17 @@ def cost_threshold_interval(
     """
     check_level(level)
     roc.check_costs(prior, cost_fp, cost_fn)
-    s, t = ranking.in_row_order(ranking.s, ranking.t)
-    m, n = len(s), len(t)
-    of_s, of_t = ranking.in_row_order(*(ranking.weights or (np.ones(m), np.ones(n))))
+    curve, placed = ranking.curve, []
+    of_s, of_t = ranking.order_s[::-1], ranking.order_t[::-1]
     units = ranking.units and ranking.in_row_order(*ranking.units)
-    ascending, group = np.unique(np.concatenate([s, t]), return_inverse=True)
-    scores = ascending[::-1]  # as a curve runs
-    place = len(scores) - 1 - group
-    gains = cost_fn * prior / m, cost_fp * (1 - prior) / n
-    places = place[:m], place[m:], of_s, of_t
-    placed = np.empty(draws)
-    for part, positives, negatives in resamples(m, n, draws, seed, progress, units):
-        ends = _cheapest(positives, negatives, *places, *gains, len(scores))
-        placed[part] = [_cut(scores, above, below) for above, below in ends]
+    sizes = len(of_s), len(of_t)
+    for _, positives, negatives in resamples(*sizes, draws, seed, progress, units):
+        rates = drawn_rates(ranking, curve, positives[:, of_s], negatives[:, of_t])
+        for tpr, fpr in zip(*rates, strict=True):
+            met = np.append(True, (np.diff(tpr) > 0) | (np.diff(fpr) > 0))
+            drawn = roc.RocCurve(fpr[met], tpr[met], curve.thresholds[met])
+            placed.append(roc.cost_threshold(drawn, cost_fp, cost_fn, prior))
     low, high = np.quantile(placed, [(1 - level) / 2, (1 + level) / 2])
     value = roc.cost_threshold(ranking.curve, cost_fp, cost_fn, prior)
     method = f"stratified bootstrap, {draws} draws"
-    return Interval(value, float(low), float(high), level, method, float(placed.std(ddof=1)))
-
-
-@kernel
-def _cheapest(
-    positives: RowNumbers,
-    negatives: RowNumbers,
-    place_s: Index,
-    place_t: Index,
-    weight_s: Array,
-    weight_t: Array,
-    gain: float,
-    loss: float,
-    groups: int,
-) -> Index:
-    """Find the two drawn scores between which each resample's threshold lies.
-
-    Return the places, among all scores from the highest, of the last one above it (-1 where there
-    is none) and of the first one below it (``groups`` where there is none). ``gain`` and ``loss``
-    are those of a row of mean weight.
-    """
-    ends = np.empty((len(positives), 2), np.intp)
-    for draw in range(len(positives)):
-        tp, fp = np.zeros(groups), np.zeros(groups)
-        total_s, total_t = 0.0, 0.0
-        for row in range(positives.shape[1]):
-            weight = positives[draw, row] * weight_s[row]
-            tp[place_s[row]] += weight
-            total_s += weight
-        for row in range(negatives.shape[1]):
-            weight = negatives[draw, row] * weight_t[row]
-            fp[place_t[row]] += weight
-            total_t += weight
-        unit_s, unit_t = total_s / positives.shape[1], total_t / negatives.shape[1]
-        best, above, below, found, alarms = 0.0, -1, -1, 0.0, 0.0
-        for k in range(groups):
-            if tp[k] + fp[k] == 0:
-                continue
-            if below < 0:
-                below = k
-            found += tp[k]
-            alarms += fp[k]
-            saved = gain / unit_s * found - loss / unit_t * alarms
-            if saved > best:
-                best, above, below = saved, k, -1
-        ends[draw, 0] = above
-        ends[draw, 1] = groups if below < 0 else below
-    return ends
-
-
-def _cut(scores: Array, above: int, below: int) -> float:
-    if above < 0:
-        return float(scores[below])
-    if below == len(scores):
-        return float(np.nextafter(scores[above], -np.inf))
-    return float(scores[above] / 2 + scores[below] / 2)
+    return Interval(value, float(low), float(high), level, method, float(np.std(placed, ddof=1)))

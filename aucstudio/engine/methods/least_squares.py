@@ -2,9 +2,8 @@
 
 Symbols: m, n numbers of positives and negatives; N = m + n; M_ij = f(x_i) - f(z_j) margin of a
 pair; y_i = +-1 label; delta difference of the class means; S sum of the two class covariances
-(divisors m, n); K Gram matrix, positives first; rho = 1/m on positives, -1/n on negatives; L the
-AUC-RLS paper's matrix of eq. 9; R = (L / mn)^(1/2), that is class centring divided by sqrt(m) or
-sqrt(n), plus rho rho' / |rho|; lambda the regularisation against the mean loss.
+(divisors m, n); K Gram matrix, positives first; L the AUC-RLS paper's matrix of eq. 9; R a factor
+of it, L / mn = R R'; lambda the regularisation against the mean loss.
 """
 
 from __future__ import annotations
@@ -218,7 +217,7 @@ class AUCRLS(LeastSquares):
         return (2.0 - (above - below)) ** 2 + spread + other
 
     def _dual(self, kernel: Kernel, X: Array, positive: Mask, context: Context) -> System:
-        """Solve (R K R + lambda) c = R Y = 2 rho / |rho|, the symmetric form of eq. 8."""
+        """Solve (R'K R + lambda) c = R'Y, a symmetric form of eq. 8."""
         mixing, target = pair_mixing(positive, context.weights)
         return RowsSystem(kernel, X, mixing, target, context.monitor)
 
@@ -286,17 +285,16 @@ class RLS(LeastSquares):
         return float(np.average(missing**2, weights=weights))
 
     def _dual(self, kernel: Kernel, X: Array, positive: Mask, context: Context) -> System:
-        """Solve (K / N + lambda) c = y / sqrt(N), with centred K and y if there is a constant."""
-        N = X.shape[0]
-        mix = functools.partial(_scale, centred=self.fit_intercept)
-        mixing = Mixing(np.arange(N), mix, 1 / N, self.fit_intercept)
-        target = np.where(positive, 1.0, -1.0)
-        if context.weights is not None:
-            roots = np.sqrt(context.weights / context.weights.sum())
-            mix = functools.partial(_level, roots=roots, centred=self.fit_intercept)
-            size = float((roots**2).max())
-            mixing = Mixing(np.arange(N), mix, size, self.fit_intercept, roots)
-            target *= roots
+        """Solve (R'K R + lambda) c = R'y, with the roots of the rows' shares on R's diagonal.
+
+        K and y are centred if there is a constant.
+        """
+        weights = np.ones(X.shape[0]) if context.weights is None else context.weights
+        roots = np.sqrt(weights / weights.sum())
+        mix = functools.partial(_level, roots=roots, centred=self.fit_intercept)
+        size = float((roots**2).max())
+        mixing = Mixing(np.arange(X.shape[0]), roots, mix, size, self.fit_intercept)
+        target = np.where(positive, roots, -roots)
         mix(target[None, :])
         return RowsSystem(kernel, X, mixing, target, context.monitor)
 
@@ -318,16 +316,6 @@ class RLS(LeastSquares):
 
 
 def _level(rows: Array, roots: Array, centred: bool) -> None:
-    """Take the part along the roots of the weights off each row, in place, if there is a constant.
-
-    It is R of weighted rows, but for the roots themselves.
-    """
+    """Take the part along the roots off each row, in place, if there is a constant."""
     if centred:
         rows -= (rows @ roots)[:, None] * roots
-
-
-def _scale(rows: Array, centred: bool) -> None:
-    """Apply R of the loss on labels to each row, in place."""
-    if centred:
-        rows -= rows.mean(axis=1, keepdims=True)
-    rows /= np.sqrt(rows.shape[1])

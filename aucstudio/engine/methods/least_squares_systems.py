@@ -5,8 +5,8 @@ that costs few digits, as it does for standardised features, in one pass. Otherw
 measured from the first row of their class, in another pass: an offset far from 0 then costs no
 digits, and a constant feature gives exact zeros.
 
-Symbols: K Gram matrix; R a symmetric matrix that centres and scales the rows ("mixing"); B = R K R;
-t target; lambda regularisation against a mean loss; a = R c weights of the rows.
+Symbols: K Gram matrix; R a matrix that scales and centres the rows ("mixing"); B = R'K R; t target;
+lambda regularisation against a mean loss; a = R c weights of the rows.
 """
 
 from __future__ import annotations
@@ -233,27 +233,27 @@ class DirectionSystem:
 
 @dataclasses.dataclass(frozen=True)
 class Mixing:
-    """How a loss orders, centres and scales the rows: the matrix R.
+    """How a loss orders, scales and centres the rows: the matrix R = diag(roots) Q.
 
     Attributes
     ----------
     order : ndarray of shape (n_samples,)
-        Rows in the order that ``apply`` expects.
+        Rows in the order of ``roots`` and of what ``apply`` expects.
+    roots : ndarray of shape (n_samples,)
+        Square roots of the shares of the rows in the weight of their class, or of all rows.
     apply : callable
-        Applies R to each row of a matrix, in place.
+        Applies Q, which is symmetric, to each row of a matrix, in place.
     size : float
         Bound on the squared row norms of R.
     centred : bool
         Whether weights of the form R c sum to 0.
-    roots : ndarray of shape (n_samples,) or None
-        Where rows are weighted R is diag(roots) times what ``apply`` does; in its order.
     """
 
     order: Index
+    roots: Array
     apply: Callable[[Array], None]
     size: float
     centred: bool
-    roots: Array | None = None
 
     def origin(self, X: Array) -> Array:
         """Return the point from which a linear kernel measures; any does if weights sum to 0."""
@@ -262,9 +262,8 @@ class Mixing:
 
     def both_sides(self, K: Array, monitor: Monitor) -> None:
         """Replace K, in this order of the rows, by R' K R."""
-        if self.roots is not None:
-            K *= self.roots
-            K *= self.roots[:, None]
+        K *= self.roots
+        K *= self.roots[:, None]
         for view in (K, K.T):
             for rows in chunks(len(K)):
                 monitor.stage("class centring", rows.start / len(K))
@@ -273,47 +272,29 @@ class Mixing:
     def weights(self, c: Array) -> Array:
         """Compute R c in the order in which the rows came; ``c`` is overwritten."""
         self.apply(c[None, :])
-        if self.roots is not None:
-            c *= self.roots
+        c *= self.roots
         weights = np.empty_like(c)
         weights[self.order] = c
         return weights
 
 
-def class_shares(positive: Mask, weights: Array) -> Array:
-    """Return the share that each row has in the weight of its class."""
-    sums = np.array([weights[~positive].sum(), weights[positive].sum()])
-    shares: Array = weights / sums[positive.astype(int)]
-    return shares
+def pair_mixing(positive: Mask, weights: Array | None) -> tuple[Mixing, Array]:
+    """Return the mixing R of the pair loss, and its target R'Y = sqrt(2) u.
 
-
-def pair_mixing(positive: Mask, weights: Array | None = None) -> tuple[Mixing, Array]:
-    """Return the mixing R of the pair loss, and its target R Y = 2 rho / |rho|."""
-    if weights is not None:
-        return _weighted_mixing(positive, weights)
-    m = int(np.count_nonzero(positive))
-    n = len(positive) - m
-    rho = np.concatenate([np.full(m, 1 / m), np.full(n, -1 / n)])
-    order = np.argsort(~positive, kind="stable")
-    mixing = Mixing(order, functools.partial(_mix, m=m), float(rho @ rho), centred=True)
-    return mixing, 2 * rho / np.linalg.norm(rho)
-
-
-def _weighted_mixing(positive: Mask, weights: Array) -> tuple[Mixing, Array]:
-    """Return both where the pair of rows i and j weighs p_i q_j, p and q shares in their classes.
-
-    With a and b the roots of p and q and u = a - b, the paper's matrix over mn is D Q Q D with
-    D = diag(a, b) and Q = I - aa' - bb' + uu' / |u|, |u| = sqrt(2); and Q u = sqrt(2) u.
+    The pair of rows i and j weighs p_i q_j, p and q being shares in their classes. With a and b
+    the roots of p and q and u = (a, -b), the paper's matrix over mn is D Q Q D with D = diag(a, b)
+    and Q = I - aa' - bb' + uu' / |u|, |u| = sqrt(2); and Q u = sqrt(2) u.
     """
     order = np.argsort(~positive, kind="stable")
-    roots = np.sqrt(class_shares(positive, weights))[order]
+    each = np.ones(len(positive)) if weights is None else weights[order]
     m = int(np.count_nonzero(positive))
-    apply = functools.partial(_mix_weighted, roots=roots, m=m)
+    roots = np.sqrt(np.concatenate([part / part.sum() for part in (each[:m], each[m:])]))
+    apply = functools.partial(_mix, roots=roots, m=m)
     u = np.concatenate([roots[:m], -roots[m:]])
-    return Mixing(order, apply, 2 * float((roots**2).max()), True, roots), np.sqrt(2.0) * u
+    return Mixing(order, roots, apply, 2 * float((roots**2).max()), True), np.sqrt(2.0) * u
 
 
-def _mix_weighted(rows: Array, roots: Array, m: int) -> None:
+def _mix(rows: Array, roots: Array, m: int) -> None:
     """Apply Q to each row, in place and in time linear in its length."""
     a, b = roots[:m], roots[m:]
     along_a, along_b = rows[:, :m] @ a, rows[:, m:] @ b
@@ -322,20 +303,8 @@ def _mix_weighted(rows: Array, roots: Array, m: int) -> None:
     rows[:, m:] -= (along_b + tilt)[:, None] * b
 
 
-def _mix(rows: Array, m: int) -> None:
-    """Apply R of the pair loss to each row, in place and in time linear in its length."""
-    n = rows.shape[1] - m
-    pos, neg = rows[:, :m], rows[:, m:]
-    p, q = pos.mean(axis=1, keepdims=True), neg.mean(axis=1, keepdims=True)
-    tilt = (p - q) / np.sqrt(1 / m + 1 / n)
-    pos -= p - tilt / np.sqrt(m)
-    pos /= np.sqrt(m)
-    neg -= q + tilt / np.sqrt(n)
-    neg /= np.sqrt(n)
-
-
 class RowsSystem:
-    """``|t - B c|^2 + lam c'Bc`` with B = R K R, minimised over the mixed weights of the rows.
+    """``|t - B c|^2 + lam c'Bc`` with B = R'K R, minimised over the mixed weights of the rows.
 
     It is minimal where (B + lam) c = t; with r the residual of that, the squared gradient in
     the direction is 4 r'Br.

@@ -46,8 +46,8 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers import cutting_plane
-from aucstudio.engine.solvers.interior_point import PairSolution, solve_box_qp
 from aucstudio.engine.solvers.pair_descent import KernelSolution, solve_pair_descent
+from aucstudio.engine.solvers.pair_interior_point import PairSolution, solve_box_qp
 from aucstudio.notices import notice, text
 
 MAX_DENSE_PAIRS = 5_000_000

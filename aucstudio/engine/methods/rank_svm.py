@@ -29,7 +29,7 @@ from aucstudio.engine.cost import (
     newton_bytes,
     refuse_kernel_matrix,
 )
-from aucstudio.engine.ensembles.combined import ViewedScorer, scaled_view
+from aucstudio.engine.ensembles.views import ViewedScorer, scaled_view
 from aucstudio.engine.features import (
     Identity,
     Shifted,
@@ -92,7 +92,6 @@ class PairNewton(WeighsRows):
             float(self.C),
             tol=self.tol,
             monitor=monitor,
-            scorer=bench.space.scorer,
             start=bench.weights,
             weights=weights,
         )

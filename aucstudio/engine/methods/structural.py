@@ -36,7 +36,6 @@ from aucstudio.engine.features.spaces import (
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.losses import Risk
-from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.losses.partial_auc import (
     DifferenceRisk,
     Range,
@@ -47,7 +46,8 @@ from aucstudio.engine.losses.partial_auc import (
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import param
 from aucstudio.engine.solvers import Direction, cutting_plane
-from aucstudio.engine.solvers.cutting_plane import Cuts, Meant
+from aucstudio.engine.solvers.cuts import Cuts
+from aucstudio.engine.solvers.cutting_plane import Meant
 from aucstudio.notices import Notice, notice
 
 _ALL_TIED = 1e-8
@@ -302,6 +302,8 @@ class SVMAUC(WeighsRows, StructuralSVM):
     _usual_cuts: ClassVar[int] = 6
 
     def _solve(self, search: RiskMinimiser) -> Fit:
+        from aucstudio.engine.losses.pairs import PairHinge  # the other methods need none of it
+
         risk = PairHinge(search.positive, weights=search.weights)
         # Cuts hold for the risk that they were made of: with these weights.
         weights = search.weights

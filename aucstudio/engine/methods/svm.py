@@ -30,7 +30,7 @@ from aucstudio.engine.scorers import KernelScorer, LinearScorer
 from aucstudio.engine.solvers import Direction, row_newton
 from aucstudio.engine.solvers.cutting_plane import minimise
 from aucstudio.engine.solvers.decomposition import KernelRows, solve_kernel_hinge
-from aucstudio.engine.solvers.interior_point import solve_hinge
+from aucstudio.engine.solvers.row_interior_point import solve_hinge
 from aucstudio.notices import text
 
 _HINGE_GAP = 1e-2

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.arrays import Array, Mask, portions
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.monitor import Monitor
-from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer
+from aucstudio.engine.scorers import ABOVE_ALL, EnsembleScorer, midway
 
 Cells = NDArray[np.int64]
 
@@ -153,6 +153,19 @@ class _Split(NamedTuple):
     gaps_left: bool
 
 
+@dataclasses.dataclass
+class _Node:
+    """A node of a growing tree and its rows of both classes; a leaf is its own child."""
+
+    p: int
+    q: int
+    left: int
+    right: int
+    feature: int = 0
+    threshold: float = 0.0
+    gaps_left: bool = False
+
+
 class TreeGrower:
     """A tree, and the order of its training rows by which it can grow further.
 
@@ -188,11 +201,11 @@ class TreeGrower:
         self._spare = np.empty(len(X), dtype=np.int64)
         p, q = int(positive.sum()), int((~positive).sum())
         self._least = max(1.0, limits.gain * 2 * p * q)
-        self._nodes = _Nodes()
+        self._nodes: list[_Node] = []
         self._open: list[tuple[int, int, _Leaf, _Split]] = []
         self.n_splits = 0
         root = _Leaf(0, len(X), p, q, 0)
-        self._offer(self._nodes.add(p, q), root, self._strongest(root))
+        self._offer(self._add(p, q), root, self._strongest(root))
 
     def split_strongest(self) -> bool:
         """Split the leaf with the largest global gain; False if none may be split."""
@@ -205,35 +218,35 @@ class TreeGrower:
             self._reorder(leaf)
         found = self._strongest(left), self._strongest(right)
         most_left = left.stop - left.start > right.stop - right.start
-        children = self._nodes.add(left.p, left.q), self._nodes.add(right.p, right.q)
-        gaps_left = split.gaps_left if has_gaps else most_left
-        self._nodes.split(node, split.feature, threshold, gaps_left, children)
-        self._offer(children[0], left, found[0])
-        self._offer(children[1], right, found[1])
+        inner = self._nodes[node]
+        inner.feature, inner.threshold = split.feature, threshold
+        inner.gaps_left = split.gaps_left if has_gaps else most_left
+        inner.left, inner.right = self._add(left.p, left.q), self._add(right.p, right.q)
+        self._offer(inner.left, left, found[0])
+        self._offer(inner.right, right, found[1])
         self.n_splits += 1
         return True
 
     def counts(self) -> NDArray[np.int64]:
         """Return the positives and negatives of each node, shape (n_nodes, 2)."""
-        return np.array(self._nodes.counts)
+        return np.array([(node.p, node.q) for node in self._nodes])
 
     def leaves(self) -> Mask:
         """Return which nodes are leaves, shape (n_nodes,)."""
-        return np.equal(self._nodes.left, np.arange(len(self._nodes.left)))
+        return np.array([node.left == k for k, node in enumerate(self._nodes)])
 
     def tree(self, value: Array) -> EnsembleScorer:
         """Make a scorer of the tree, given a score for each node; those of leaves count."""
-        nodes = self._nodes
-        return EnsembleScorer(
-            roots=np.zeros(1, dtype=np.intp),
-            feature=np.array(nodes.feature, dtype=np.intp),
-            threshold=np.array(nodes.threshold),
-            left=np.array(nodes.left, dtype=np.intp),
-            right=np.array(nodes.right, dtype=np.intp),
-            value=value,
-            base=0.0,
-            gaps_left=np.array(nodes.gaps_left),
-        )
+        roots = np.zeros(1, dtype=np.intp)
+        names = ("feature", "threshold", "left", "right", "gaps_left")
+        of_nodes = {name: np.array([getattr(node, name) for node in self._nodes]) for name in names}
+        return EnsembleScorer(roots=roots, value=value, base=0.0, **of_nodes)
+
+    def _add(self, p: int, q: int) -> int:
+        """Add a leaf of p positives and q negatives; return its number."""
+        number = len(self._nodes)
+        self._nodes.append(_Node(p, q, number, number))
+        return number
 
     def _may_split(self, leaf: _Leaf) -> bool:
         enough = leaf.stop - leaf.start >= 2 * self._limits.rows_in_leaf
@@ -286,40 +299,3 @@ class TreeGrower:
         for part in portions(len(self._cells), leaf.stop - leaf.start, _CELLS_PER_LOOK):
             self._monitor.stage("splitting")
             yield part.start, part.stop
-
-
-@dataclasses.dataclass
-class _Nodes:
-    """The nodes of a growing tree, one entry each; a leaf is its own child."""
-
-    feature: list[int] = dataclasses.field(default_factory=list)
-    threshold: list[float] = dataclasses.field(default_factory=list)
-    left: list[int] = dataclasses.field(default_factory=list)
-    right: list[int] = dataclasses.field(default_factory=list)
-    gaps_left: list[bool] = dataclasses.field(default_factory=list)
-    counts: list[tuple[int, int]] = dataclasses.field(default_factory=list)
-
-    def add(self, p: int, q: int) -> int:
-        """Add a leaf of p positives and q negatives, give its number."""
-        node = len(self.left)
-        self.feature.append(0)
-        self.threshold.append(0.0)
-        self.left.append(node)
-        self.right.append(node)
-        self.gaps_left.append(False)
-        self.counts.append((p, q))
-        return node
-
-    def split(
-        self, node: int, feature: int, threshold: float, gaps_left: bool, children: tuple[int, int]
-    ) -> None:
-        """Turn a leaf into an inner node."""
-        self.feature[node], self.threshold[node] = feature, threshold
-        self.gaps_left[node] = gaps_left
-        self.left[node], self.right[node] = children
-
-
-def midway(low: float, high: float) -> float:
-    """Return a threshold t with low <= t < high, in the middle as far as rounding allows."""
-    middle = low / 2 + high / 2
-    return middle if low <= middle < high else low

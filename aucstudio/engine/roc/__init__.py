@@ -37,10 +37,7 @@ from aucstudio.engine.roc.ranking import (
     Sampled as Sampled,
     area as area,
     auc as auc,
-    binomial_bounds as binomial_bounds,
     check_weights as check_weights,
-    effective_rows as effective_rows,
-    effective_trials as effective_trials,
     group_codes as group_codes,
     look_up as look_up,
     partial_auc as partial_auc,
@@ -56,6 +53,11 @@ from aucstudio.engine.roc.thresholds import (
     cuts as cuts,
     equal_error_threshold as equal_error_threshold,
     fpr_threshold as fpr_threshold,
+)
+from aucstudio.engine.roc.trials import (
+    binomial_bounds as binomial_bounds,
+    effective_rows as effective_rows,
+    effective_trials as effective_trials,
 )
 
 if TYPE_CHECKING:

@@ -31,8 +31,8 @@ from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers import Solution
 
-_LEAST_ROWS, _MOST_ROWS = 32, 256  # of a working set, which grows
-_GROWTH = 3
+_FIRST_ROWS, _USUAL_ROWS = 32, 256  # of a working set
+_MOST_ROWS = 512  # of one that the free rows do not fit in otherwise
 _INNER_SHARE = 0.1  # of the violation, to which a working set is solved
 _STEPS_PER_SET = 20_000  # some hundredths of a second
 _FIRST_TRY = 1e-2  # violation at which Newton's method is tried
@@ -175,7 +175,7 @@ class _State:
         self._y = np.where(positive, 1.0, -1.0)
         self._low, self._high = np.where(positive, 0.0, -costs), np.where(positive, costs, 0.0)
         self.beta, self._v = np.zeros(len(costs)), self._y.copy()
-        self._working, self._size = np.empty(0, np.intp), _LEAST_ROWS
+        self._working, self._size = np.empty(0, np.intp), _FIRST_ROWS
         self._largest = 0.0  # kernel value of a row with itself
 
     @property
@@ -183,6 +183,10 @@ class _State:
         """V where beta can rise, else -inf; v where it can fall, else inf."""
         rising = np.where(self.beta < self._high, self._v, -np.inf)
         return rising, np.where(self.beta > self._low, self._v, np.inf)
+
+    @property
+    def _free(self) -> Mask:
+        return (self.beta > self._low) & (self.beta < self._high)
 
     @property
     def violation(self) -> float:
@@ -197,7 +201,7 @@ class _State:
     @property
     def steps_per_system(self) -> float:
         """How many steps take as long as the system of the free rows, and not nothing."""
-        free = np.count_nonzero((self.beta > self._low) & (self.beta < self._high))
+        free = np.count_nonzero(self._free)
         return max(float(free) ** 3 / (3 * _MOST_ROWS), _STEPS_PER_SET)
 
     def measure(self) -> RowCoefficients:
@@ -220,7 +224,8 @@ class _State:
     def solve_working_set(self, tol: float) -> int:
         """Minimise over some rows, the others fixed; return the number of steps."""
         self._working = self._choose()
-        self._size = min(_GROWTH * self._size, _MOST_ROWS)
+        few = np.count_nonzero(self._free) <= _USUAL_ROWS
+        self._size = _USUAL_ROWS if few else _MOST_ROWS
         self._rows.load(self._working)
         values, place = self._rows.values, self._rows.place
         own = np.abs(values[place[self._working], self._working])
@@ -252,7 +257,7 @@ class _State:
         until no such rows are left. While they get fewer, few steps are needed.
         """
         beta, v, left = self.beta.copy(), self._v.copy(), len(self.beta)
-        free = np.flatnonzero((beta > self._low) & (beta < self._high))
+        free = np.flatnonzero(self._free)
         for _ in range(_MOST_NEWTON_STEPS):
             if not 0 < len(free) <= self._rows.capacity:
                 return False

@@ -6,6 +6,10 @@ kernel matrix of the rows that take part. Its primal is
 min_f 1/2 |f|^2 + c sum_pairs W (rho - M)_+ with f = sum_l beta_l k(x_l, .). There is no equality
 constraint, so that a single multiplier can move.
 
+A visit to a pair takes O(1) time, a move O(N); memory is K and O(pairs). Descent stalls where a
+very large c meets an ill-conditioned K. So it gives up after as long as an interior point would
+have taken, and hands over to that: at worst, the choice costs about twice the time.
+
 Symbols: a multipliers, beta = A^T W a coefficients of the rows, u weights of the rows, s = K beta
 their scores, M = A s; a pair (i, j) has slope rho - (s_i - s_j) and curvature
 q = k_ii - 2 k_ij + k_jj in the dual; P, P - gap primal and dual value.
@@ -26,7 +30,7 @@ from aucstudio.engine.losses.pairs import Pairs
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers import Solution
-from aucstudio.engine.solvers.interior_point import solve_box_qp
+from aucstudio.engine.solvers.pair_interior_point import solve_box_qp
 
 MakeScorer = Callable[[Array], Scorer]
 
@@ -71,10 +75,6 @@ def solve_pair_descent(
     limit: float | None = None,
 ) -> KernelSolution:
     """Solve by sweeps that move a multiplier where much is to be gained, or else another way.
-
-    A visit to a pair takes O(1) time, a move O(N); memory is K and O(pairs). Descent stalls where
-    a very large c meets an ill-conditioned K. So it gives up after as long as an interior point
-    would have taken, and hands over to that: at worst, the choice costs about twice the time.
 
     Parameters
     ----------

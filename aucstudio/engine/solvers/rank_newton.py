@@ -2,6 +2,16 @@
 
 Minimises P(w) = |w|^2 / 2 + C L(u), u = X w. L is once differentiable and piecewise quadratic.
 
+Each direction solves H d = -g by preconditioned conjugate gradients, to a tenth of the residual or
+better near the optimum. The step along it is where the slope, which is continuous and piecewise
+linear, has fallen to a tenth: the undamped iteration can cycle for ever. Every Hessian product
+costs a product with X, one with X' and O(N); every point of the line a sort.
+
+The multipliers 2 C xi_ij / mn, scaled by their best common factor, are feasible for the dual. With
+v = w - g they leave a gap of |g|^2 / 2 - <v, g>^2 / (2 |v|^2 + 4 C L), free of cancellation.
+
+Chapelle and Keerthi (2010), Efficient algorithms for ranking with SVMs (PRSVM+).
+
 Symbols: u scores of w; g gradient of P; H = I + C X' L'' X its generalised Hessian; d direction,
 p = X d its scores; t step along d.
 """
@@ -18,7 +28,6 @@ from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.features.spaces import NumberedSpace, Pause, Space
 from aucstudio.engine.losses.hinges import SquaredHinge, SquaredHingePoint
 from aucstudio.engine.monitor import Monitor, Reporter, Stopped
-from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.engine.solvers import Direction
 
 Precondition: TypeAlias = Callable[[Array], Array]
@@ -92,22 +101,11 @@ def minimise(
     *,
     tol: float,
     monitor: Monitor,
-    scorer: Callable[[Array], Scorer] = LinearScorer,
     start: Array | None = None,
     max_iter: int = 200,
     weights: Array | None = None,
 ) -> Direction:
     """Minimise |w|^2 / 2 + C mean_ij (1 - M_ij)_+^2 over all pairs of a positive and a negative.
-
-    Each direction solves H d = -g by preconditioned conjugate gradients, to a tenth of the
-    residual or better near the optimum. The step along it is where the slope, which is
-    continuous and piecewise linear, has fallen to a tenth: the undamped iteration can cycle for
-    ever. Every Hessian product costs a product with X, one with X' and O(N); every point of the
-    line a sort.
-
-    The multipliers 2 C xi_ij / mn, scaled by their best common factor, are feasible for the dual.
-    With v = w - g they leave a gap of |g|^2 / 2 - <v, g>^2 / (2 |v|^2 + 4 C L), free of
-    cancellation.
 
     Parameters
     ----------
@@ -120,8 +118,6 @@ def minimise(
         The gap to reach, as a share of P and of P(0) - P, whichever is less.
     monitor : Monitor
         Receives every iteration, and reports within one that takes long.
-    scorer : callable
-        Makes a scorer of some weights for the monitor.
     start : ndarray, optional
         Weights to begin on.
     max_iter : int
@@ -133,16 +129,12 @@ def minimise(
     Direction
         Not converged where the monitor stopped it, ``max_iter`` did, or rounding lets P and the
         gap fall no further. The gap of single precision rows is that of the rows as they are.
-
-    References
-    ----------
-    Chapelle and Keerthi (2010), Efficient algorithms for ranking with SVMs (PRSVM+).
     """
     state = _State(space, SquaredHinge(positive, weights), C, tol, start)
 
     def report() -> bool:
-        w = state.w
-        return monitor.step(state.n_iter, state.objective, gap=state.gap, scorer=lambda: scorer(w))
+        live = functools.partial(space.scorer, state.w)
+        return monitor.step(state.n_iter, state.objective, gap=state.gap, scorer=live)
 
     look = Reporter(monitor, report)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aucstudio.engine.ensembles.combined import View
+from aucstudio.engine.ensembles.views import View
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.scales import KNOTS
 from aucstudio.project.data.preparing.stored import arrays_of, settings_of

@@ -16,8 +16,9 @@ import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array, Index
-from aucstudio.engine.calibration import (
-    KINDS,
+from aucstudio.engine.calibration import KINDS
+from aucstudio.engine.crossfit.folds import Folds, draw_folds, nested_scores
+from aucstudio.engine.reliability import (
     Decomposed,
     Reliability,
     brier_score,
@@ -26,7 +27,6 @@ from aucstudio.engine.calibration import (
     log_score,
     reliability,
 )
-from aucstudio.engine.crossfit.folds import Folds, draw_folds, nested_scores
 from aucstudio.notices import text
 from aucstudio.notices.words import figure_words
 from aucstudio.project.errors import Cancelled, input_error

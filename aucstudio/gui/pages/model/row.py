@@ -22,6 +22,7 @@ from aucstudio.project.explain.contributions import (
     as_lines,
     cell_words,
     explain_row,
+    score_headline,
     tip,
 )
 from aucstudio.project.runs.record import RunRecord

@@ -12,7 +12,8 @@ import numpy as np
 
 from aucstudio import __version__
 from aucstudio.engine.calibration import TILT
-from aucstudio.engine.ensembles.combined import CombinationScorer, ViewedScorer
+from aucstudio.engine.ensembles.combined import CombinationScorer
+from aucstudio.engine.ensembles.views import ViewedScorer
 from aucstudio.engine.scorers import KernelScorer, Scorer, inner_scorers
 from aucstudio.notices import text
 from aucstudio.project.data.preparing.preparation import (

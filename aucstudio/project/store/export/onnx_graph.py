@@ -19,7 +19,8 @@ import numpy as np
 from aucstudio import __version__
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.calibration import TILT, Calibration, Sigmoid, Steps
-from aucstudio.engine.ensembles.combined import CombinationScorer, ViewedScorer
+from aucstudio.engine.ensembles.combined import CombinationScorer
+from aucstudio.engine.ensembles.views import ViewedScorer
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, FourierScorer, KernelScorer, LinearScorer
 from aucstudio.project.data.preparing.preparation import (

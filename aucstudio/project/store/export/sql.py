@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from aucstudio.engine.calibration import TILT, Calibration, Sigmoid, Steps
-from aucstudio.engine.ensembles.combined import CombinationScorer, ViewedScorer
+from aucstudio.engine.ensembles.combined import CombinationScorer
+from aucstudio.engine.ensembles.views import ViewedScorer
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, LinearScorer, inner_scorers
 from aucstudio.project.data.columns import free_name
