@@ -152,6 +152,18 @@ def test_merged_titles_are_not_filled_into_rows(tmp_path):
     assert table.column("site").missing == 0
 
 
+@pytest.mark.parametrize("name", ["a[1].parquet", "b*'.parquet", "c?.parquet"])
+def test_parquet_in_a_linked_folder_with_marks_of_patterns_is_read(tmp_path, name):
+    folder, link = tmp_path / "real", tmp_path / "link [x]"
+    folder.mkdir()
+    link.symlink_to(folder)
+    parquet(folder / "t.parquet", "x AS n, 2 * x AS m")
+    path = (folder / "t.parquet").rename(folder / name)
+    assert read_table(link / path.name).column("m").values.tolist() == [
+        2 * x for x in read_table(path).column("n").values.tolist()
+    ]
+
+
 def test_parquet_codes_and_words_have_no_note(tmp_path):
     columns = "x AS n, (x + 100)::VARCHAR AS code, 'w' || (x % 3) AS word"
     table = parquet(tmp_path / "t.parquet", columns)
@@ -512,6 +524,6 @@ def test_preview_of_a_long_parquet_file_keeps_names_that_differ_in_case(tmp_path
         )
     head = HeadReader(path, tmp_path).read(ImportChoices())
     assert not head.whole
-    assert head.settings == {"missing"}
+    assert head.settings == {"missing", "limits"}
     assert [column.name for column in head.table.columns] == ["a", "A", "y"]
     assert [column.name for column in read_table(path).columns] == ["a", "A", "y"]

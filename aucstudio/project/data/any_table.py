@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Mask
 from aucstudio.notices.words import listed, suggestion
 from aucstudio.project.data.columns import (
     MOST_LEVELS,
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from aucstudio.project.data.groups import Groups
     from aucstudio.project.data.table import Table
 
-Mask = NDArray[np.bool_]
 # None: as it is, or detected; False: no label.
 LabelChoice = str | Literal[False] | None
 

@@ -12,7 +12,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,14 @@ from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.numerals import (
     BLANKS,
     LONGEST_INTEGER,
-    NumberCells,
     NumberFormat,
     other_mark,
 )
 from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import input_error
+
+if TYPE_CHECKING:
+    import duckdb
 
 Answer = TypeVar("Answer")
 
@@ -195,7 +197,7 @@ def unreadable_kinds() -> tuple[type[Exception], ...]:
     """Return the exceptions that DuckDB and its results raise for a damaged file."""
     import duckdb
 
-    return (duckdb.Error, RuntimeError, OverflowError, UnicodeError)
+    return (duckdb.Error, OSError, RuntimeError, OverflowError, UnicodeError)
 
 
 class CellStore:
@@ -211,8 +213,8 @@ class CellStore:
         Receives the fraction done; may raise to stop.
     place : str
         The expression that numbers the rows of ``cells``.
-    database : str
-        File that holds the table; in memory by default.
+    database : str or DuckDBPyConnection
+        File that holds the table, or a connection whose database is shared; in memory by default.
     memory : int, optional
         Bytes that DuckDB may take.
     """
@@ -224,7 +226,7 @@ class CellStore:
         report: Advance,
         *,
         place: str = "rowid",
-        database: str = ":memory:",
+        database: str | duckdb.DuckDBPyConnection = ":memory:",
         memory: int | None = None,
     ) -> None:
         import duckdb
@@ -233,8 +235,11 @@ class CellStore:
         self._report = report
         self._progress = (0.0, 1.0)
         self._reported = 0.0
-        config = CLOSED | {"temp_directory": str(folder)}
-        self._connection = duckdb.connect(database, config=config)
+        if isinstance(database, str):
+            config = CLOSED | {"temp_directory": str(folder)}
+            self._connection = duckdb.connect(database, config=config)
+        else:
+            self._connection = database.cursor()
         if memory is not None:
             self._connection.execute(f"SET memory_limit = '{memory // 1000} kB'")
         # Freed memory is returned soon; otherwise it adds to that of the arrays.
@@ -244,12 +249,6 @@ class CellStore:
         self._connection.execute("SET arrow_large_buffer_size = true")
         self._connection.execute("SET enable_progress_bar = true")
         self._connection.execute("SET enable_progress_bar_print = false")
-        # Cells that Python reads, by column.
-        self.numbers: dict[int, NumberCells] = {}
-        numbers = self.numbers
-        self._connection.create_function(
-            READ, lambda text, k: numbers[k].read(text), ["VARCHAR", "INTEGER"], "DOUBLE"
-        )
 
     def __enter__(self) -> Self:
         return self
@@ -261,12 +260,10 @@ class CellStore:
         """Release the file."""
         self._connection.close()
 
-    def expect(self, k: int, form: NumberFormat, words: frozenset[str]) -> None:
-        """Set how the numbers of a column are written, before its cells are read."""
-        self.numbers[k] = NumberCells(form, words)
-
-    def window(self, texts: Mapping[int, bool], start: int, stop: int) -> list[NDArray[Any]]:
-        """Fetch some rows of some columns.
+    def window(
+        self, texts: Mapping[int, bool], start: int, stop: int, where: str = "true"
+    ) -> list[NDArray[Any]]:
+        """Fetch some rows of some columns, in rising order.
 
         Parameters
         ----------
@@ -274,23 +271,14 @@ class CellStore:
             Whether the column holds texts.
         start, stop : int
             The first row, and the end.
+        where : str
+            A condition on the rows.
 
         Raises
         ------
         InputError
             If the file can no longer be read.
         """
-        return self._cells_where(texts, start, stop)
-
-    def rows(self, texts: Mapping[int, bool], rows: NDArray[np.intp]) -> list[NDArray[Any]]:
-        """Fetch some thousand rows, in rising order, of some columns; see :meth:`window`."""
-        listed = f"{self.place} IN ({', '.join(map(str, rows.tolist()))})"
-        return self._cells_where(texts, int(rows[0]), int(rows[-1]) + 1, listed)
-
-    def _cells_where(
-        self, texts: Mapping[int, bool], start: int, stop: int, where: str = "true"
-    ) -> list[NDArray[Any]]:
-        """Fetch columns in rows that meet a condition, in rising order."""
         within = f"{self.place} >= {start} AND {self.place} < {stop} AND {where}"
         columns, found = list(texts), list[NDArray[Any]]()
         # DuckDB holds a whole row group of each column that it reads.
@@ -309,6 +297,11 @@ class CellStore:
                     cells[np.ma.getmaskarray(arrays[f"c{k}"])] = None
                 found.append(cells[order])
         return found
+
+    def rows(self, texts: Mapping[int, bool], rows: NDArray[np.intp]) -> list[NDArray[Any]]:
+        """Fetch some thousand rows, in rising order, of some columns; see :meth:`window`."""
+        listed = f"{self.place} IN ({', '.join(map(str, rows.tolist()))})"
+        return self.window(texts, int(rows[0]), int(rows[-1]) + 1, listed)
 
     def counts(self, k: int, most: int) -> list[tuple[Any, int]]:
         """Count the rows of each known value of a column, in the order of the values.

@@ -12,11 +12,10 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array
 from aucstudio.project.data.finding import phrase
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.numerals import NumberFormat
-
-Array = NDArray[np.float64]
 
 ROLES = ("number", "category", "label", "group", "id", "weight", "frequency", "ignore")
 # The roles of a column that weighs the rows, and the kind of its weights.
@@ -203,15 +202,17 @@ class Column(ColumnInfo):
         cls,
         name: str,
         values: NDArray[Any],
-        missing: int,
+        missing: int | None = None,
         distinct: int | None = None,
         number: NumberFormat | None = None,
     ) -> Column:
-        """Return a column of cells with the default role of its kind.
-
-        The number of distinct values may be omitted for numbers.
-        """
+        """Return a column of cells with the default role of its kind; count what is not given."""
         is_text = values.dtype == object
+        if is_text and distinct is None:
+            counted = collections.Counter(values.tolist())
+            missing, distinct = counted.pop(None, 0), len(counted)
+        elif missing is None:
+            missing = int(np.count_nonzero(np.isnan(values)))
         return cls(
             name=name,
             role="category" if is_text else "number",

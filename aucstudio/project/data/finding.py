@@ -90,11 +90,10 @@ def found(
     return Finding(kind, phrase(code, **facts), columns, rows, values, code, tuple(facts.items()))
 
 
-def remark(
-    kind: str, code: str, columns: tuple[str, ...] = (), rows: int = 0, /, **values: Any
-) -> Finding:
+def remark(code: str, columns: tuple[str, ...] = (), rows: int = 0, /, **values: Any) -> Finding:
     """Return the finding of an import notice, which has a full stop in the catalogue."""
-    return Finding(kind, phrase(code, **values), columns, rows, (), code, tuple(values.items()))
+    sentence, kind = phrase(code, **values), entry(code)["kind"]
+    return Finding(kind, sentence, columns, rows, (), code, tuple(values.items()))
 
 
 def phrase(code: str, **values: Any) -> str:

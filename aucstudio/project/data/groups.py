@@ -12,14 +12,12 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Index, Mask
 from aucstudio.project.data.columns import spell_number
 
 if TYPE_CHECKING:
     from aucstudio.project.data.any_table import AnyTable
 
-
-Mask = NDArray[np.bool_]
-Rows = NDArray[np.intp]
 
 _WINDOW = 100_000
 _ORDERS = 20
@@ -33,7 +31,7 @@ class Groups:
     Attributes
     ----------
     columns : tuple of str
-        Rows that share a value of any of these columns are in one group.
+        Index that share a value of any of these columns are in one group.
     codes : ndarray of int, shape (labelled rows,)
         The group of each row, numbered from 0 by its first row.
     values : tuple of frozenset of str
@@ -41,7 +39,7 @@ class Groups:
     """
 
     columns: tuple[str, ...]
-    codes: Rows
+    codes: Index
     values: tuple[frozenset[str], ...] = ()
 
     @property
@@ -62,7 +60,7 @@ class Groups:
         """Return the sorted digests of the values of each column."""
         return tuple(map(digests, self.values))
 
-    def part(self, rows: Rows) -> Groups:
+    def part(self, rows: Index) -> Groups:
         """Return the groups of some of the labelled rows, renumbered."""
         _, codes = np.unique(self.codes[rows], return_inverse=True)
         return Groups(self.columns, codes.astype(np.intp))
@@ -78,7 +76,7 @@ class Groups:
         """Return the smaller number of groups that contain a class."""
         return int(np.count_nonzero(self.class_counts(positive), axis=0).min())
 
-    def fold_numbers(self, positive: Mask, folds: int, seed: int) -> Rows | None:
+    def fold_numbers(self, positive: Mask, folds: int, seed: int) -> Index | None:
         """Assign groups to folds.
 
         Groups with equal class counts are spread evenly; scikit-learn assigns only the last few of
@@ -163,7 +161,7 @@ def find_groups(table: AnyTable, names: Sequence[str]) -> Groups:
     """Find groups of labelled rows by some columns, also of rows connected through other rows."""
     labelled = table.labelled()
     numbers: list[dict[str | float, int]] = [{} for _ in names]
-    parts: list[list[Rows]] = [[] for _ in names]
+    parts: list[list[Index]] = [[] for _ in names]
     for start, window in table.windows(_WINDOW, names):
         rows = np.flatnonzero(labelled[start : start + window.rows])
         for known, part, name in zip(numbers, parts, names, strict=True):
@@ -174,7 +172,7 @@ def find_groups(table: AnyTable, names: Sequence[str]) -> Groups:
     return Groups(tuple(names), _joined([np.concatenate(part) for part in parts]), values)
 
 
-def _value_numbers(cells: NDArray[Any], known: dict[str | float, int]) -> Rows:
+def _value_numbers(cells: NDArray[Any], known: dict[str | float, int]) -> Index:
     """Number values in the order of their appearance, -1 where missing; extend those known."""
     numbers = (
         -1 if cell is None or cell != cell else known.setdefault(cell, len(known))
@@ -183,7 +181,7 @@ def _value_numbers(cells: NDArray[Any], known: dict[str | float, int]) -> Rows:
     return np.fromiter(numbers, dtype=np.intp, count=len(cells))
 
 
-def _joined(codes: Sequence[Rows]) -> Rows:
+def _joined(codes: Sequence[Index]) -> Index:
     """Number the connected groups of rows; a value of -1 connects nothing."""
     rows = len(codes[0])
     if not rows:
@@ -199,8 +197,8 @@ def _joined(codes: Sequence[Rows]) -> Rows:
         (np.ones(len(start), dtype=np.int8), (start, end)), shape=(nodes, nodes)
     )
     _, labels = scipy.sparse.csgraph.connected_components(graph, directed=False)
-    # Rows precede values among the nodes, so that groups are numbered by their first rows.
-    group: Rows = labels[:rows].astype(np.intp)
+    # Index precede values among the nodes, so that groups are numbered by their first rows.
+    group: Index = labels[:rows].astype(np.intp)
     return group
 
 
@@ -210,7 +208,7 @@ class _Alike:
     Attributes
     ----------
     kinds : ndarray of int, shape (kinds, 2)
-        Rows by class.
+        Index by class.
     members : ndarray of int, shape (kinds,)
         Number of groups of each kind.
     kind, place : ndarray of int, shape (groups,)

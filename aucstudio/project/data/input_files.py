@@ -153,7 +153,9 @@ def duckdb_on(
     # DuckDB compares resolved paths.
     names = ", ".join(literal(str(path.resolve())) for path in files)
     connection.execute(f"SET allowed_paths = [{names}]")
-    connection.execute(f"SET allowed_directories = [{literal(str(folder.resolve()))}]")
+    # Readers escape the marks of patterns in a name.
+    folders = ", ".join(map(literal, {str(folder.resolve()), glob.escape(str(folder.resolve()))}))
+    connection.execute(f"SET allowed_directories = [{folders}]")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
     return connection

@@ -25,15 +25,7 @@ from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.column_types import forced_form, guess_form
 from aucstudio.project.data.text.contents import MAX_REJECTED, LeftOut, Rejected, Source, Tidied
 from aucstudio.project.data.text.dialect import Dialect, TextSample, unique_names
-from aucstudio.project.data.text.footer import (
-    LAST,
-    SUBTOTAL,
-    TableRow,
-    first_cell,
-    is_total,
-    mark_footer,
-    summary_kind,
-)
+from aucstudio.project.data.text.footer import LAST, TableRow, mark_footer
 from aucstudio.project.data.text.import_notices import about_encoded_twice, about_entities
 from aucstudio.project.data.text.numerals import BLANKS, NumberFormat
 from aucstudio.project.data.text.rows import AGAIN, have_totals
@@ -147,28 +139,26 @@ _NESTED = re.compile(r"\[.*\]|\{.*\}", re.S)
 
 
 class _ParquetFile(CellStore):
-    """A Parquet file, opened to describe its columns; a context manager."""
+    """A Parquet file, opened to describe its columns."""
 
     def __init__(
         self, path: Path, folder: Path, report: Advance, rows: int, *, texts_declared: bool
     ) -> None:
         super().__init__(path, folder, report)
         file = literal(glob.escape(str(for_duckdb(path, folder))))
-        try:
-            fields, self.remarks = self._run(lambda: one_level(self._connection, file))
-            listed = ", ".join(f"{field.read} AS c{k}" for k, field in enumerate(fields))
-            source = f"read_parquet({file}, file_row_number = true, hive_partitioning = false)"
-            limit = f"LIMIT {rows}" if rows else ""
-            relation = f"(SELECT file_row_number AS place, {listed} FROM {source} {limit})"
-            described = self._all(f"SELECT column_type FROM (DESCRIBE SELECT * FROM {relation})")
-            types = tuple(str(kind) for (kind,) in described[1:])
-            self.names = [field.name for field in fields]
-            paths = tuple(field.path for field in fields)
-            self.columns = TypedColumns(file, paths, relation, types, texts_declared)
-            self.height = int(self._one(f"SELECT count(*) FROM {relation}")[0])
-        except BaseException:
-            self.close()
-            raise
+        fields, self.remarks = self._run(lambda: one_level(self._connection, file))
+        listed = ", ".join(f"{field.read} AS c{k}" for k, field in enumerate(fields))
+        source = f"read_parquet({file}, file_row_number = true, hive_partitioning = false)"
+        limit = f"LIMIT {rows}" if rows else ""
+        relation = f"(SELECT file_row_number AS place, {listed} FROM {source} {limit})"
+        described = self._all(f"SELECT column_type FROM (DESCRIBE SELECT * FROM {relation})")
+        types = tuple(str(kind) for (kind,) in described[1:])
+        self.names = [field.name for field in fields]
+        paths = tuple(field.path for field in fields)
+        self.columns = TypedColumns(
+            *(self._connection, file, paths, relation, types, texts_declared)
+        )
+        self.height = int(self._one(f"SELECT count(*) FROM {relation}")[0])
 
     def long_integers(self, columns: Iterable[int]) -> list[int]:
         """Return the columns of whole numbers that are not exact as doubles."""
@@ -212,16 +202,16 @@ class _ParquetFile(CellStore):
         start = self.height - LAST
         where = f"WHERE place >= {start}"
         if not any(map(is_typed, self.columns.types)):
-            where += f" OR {self._bare(0)} = {literal(self.names[0])}"
+            first = f"trim({self.columns.text(0)}, {literal(BLANKS)})"
+            where += f" OR {first} = {literal(self.names[0])}"
         known = [row for row in self._rows(where) if row.reason or row.line > start]
         last = [row for row in known if row.line > start]
         if totals is None:
             totals = have_totals(mark_footer(iter(last)))
         reasons = {row.line: row.reason for row in known}
         if totals:
-            has_groups = any(summary_kind(row.cells) == SUBTOTAL for row in last)
-            rows = self._rows() if has_groups else iter([*self._levels(last), *last])
-            reasons |= {row.line: row.reason for row in mark_footer(rows)}
+            marked = mark_footer(self._rows())
+            reasons |= {row.line: row.reason for row in marked if row.reason}
         listed = [Rejected(row, reasons[row], row) for row in sorted(reasons) if reasons[row]]
         numbers = [one.row for one in listed]
         if numbers:
@@ -230,19 +220,6 @@ class _ParquetFile(CellStore):
             self.columns = dataclasses.replace(self.columns, relation=relation)
             self.height -= len(numbers)
         return totals, LeftOut(listed[:MAX_REJECTED], np.array(numbers, dtype=np.int64))
-
-    def _levels(self, last: Sequence[TableRow]) -> Iterator[TableRow]:
-        """Yield some rows above that have the first cell of a total among the last rows."""
-        for row in last:
-            if not is_total(row.cells):
-                continue
-            k = next(k for k, cell in enumerate(row.cells) if cell.strip(BLANKS))
-            same = f"rtrim(lower({self._bare(k)}), ': ') = {literal(first_cell(row.cells))}"
-            yield from self._rows(f"WHERE place < {last[0].line - 1} AND {same} LIMIT {LAST}")
-
-    def _bare(self, k: int) -> str:
-        """Return the expression of a cell as text without blanks around it."""
-        return f"trim({self.columns.text(k)}, {literal(BLANKS)})"
 
     def _spelled(self, k: int) -> str:
         """Return the expression of a cell of which :func:`spell` makes the text."""
@@ -299,21 +276,21 @@ def open_typed(
     def report(share: float) -> None:
         progress(share, "looking at the file")
 
-    with _ParquetFile(path, folder, report, rows, texts_declared=texts_declared) as file:
-        totals, left_out = False, LeftOut()
-        if not texts_declared:
-            known_totals = None if schema is None else later.totals
-            totals, left_out = file.leave_out(given.get("totals", known_totals))
-        names, columns, remarks = file.names, file.columns, file.remarks
-        if (len(names) < 2 and schema is None) or not file.height:
-            what = "only one column" if file.height else "no rows"
-            raise input_error("table_too_small", file=path, what=what)
-        forms = {k: _form(known.get(names[k]), kind) for k, kind in enumerate(columns.types)}
-        new = [k for k, name in enumerate(names) if name not in known]
-        codes = file.long_integers(new)
-        forms |= dict.fromkeys(codes)
-        declared = {k: kinds.get(names[k], "") for k in new if k not in codes}
-        sample = file.sample([k for k, kind in declared.items() if columns.is_free(k, kind)])
+    file = _ParquetFile(path, folder, report, rows, texts_declared=texts_declared)
+    totals, left_out = False, LeftOut()
+    if not texts_declared:
+        known_totals = None if schema is None else later.totals
+        totals, left_out = file.leave_out(given.get("totals", known_totals))
+    names, columns, remarks = file.names, file.columns, file.remarks
+    if (len(names) < 2 and schema is None) or not file.height:
+        what = "only one column" if file.height else "no rows"
+        raise input_error("table_too_small", file=path, what=what)
+    forms = {k: _form(known.get(names[k]), kind) for k, kind in enumerate(columns.types)}
+    new = [k for k, name in enumerate(names) if name not in known]
+    codes = file.long_integers(new)
+    forms |= dict.fromkeys(codes)
+    declared = {k: kinds.get(names[k], "") for k in new if k not in codes}
+    sample = file.sample([k for k, kind in declared.items() if columns.is_free(k, kind)])
     limits = given.get("limits", later.limits)
     dialect = Dialect(
         missing=missing, strict=bool(given.get("strict")), totals=totals, limits=limits
@@ -339,7 +316,6 @@ def open_typed(
         lines=file.height,
         lookalikes=True,
         header=(),
-        chosen=(),
         sha256="",
         is_small=False,
         findings=tuple(remarks),
@@ -401,8 +377,6 @@ def _total(path: Path, field: str, function: str) -> int:
             name = literal(glob.escape(str(for_duckdb(path, folder))))
             sql = f"SELECT coalesce(sum({field}), 0) FROM {function}({name})"
             ((total,),) = connection.execute(sql).fetchall()
-    except OSError:
-        return 0
     except unreadable_kinds():
         return 0
     return int(total)

@@ -38,7 +38,6 @@ from aucstudio.project.data.table import (
     parts_of,
     progress_reporter,
     with_choices,
-    with_file_roles,
     with_guessed_roles,
 )
 from aucstudio.project.data.text.codepages import guess_encoding
@@ -177,7 +176,7 @@ class HeadReader:
 
     def __init__(self, path: Path, folder: Path) -> None:
         self._path, self._folder = path, folder
-        self._made: dict[tuple[str, str], tuple[Plain, frozenset[str]]] = {}
+        self._made: dict[tuple[tuple[str, Any], ...], tuple[Plain, frozenset[str]]] = {}
         self._making = threading.Lock()
 
     def read(
@@ -229,14 +228,13 @@ class HeadReader:
         self, path: Path, given: Mapping[str, Any], encodings: bool, report: Any
     ) -> tuple[Plain, frozenset[str]]:
         """Convert the file to a readable one, once per sheet and encoding."""
-        once = {part for part in ("sheet", *(["encoding"] if encodings else [])) if part in given}
-        key = str(given.get("sheet", "")), str(given.get("encoding", "")) if encodings else ""
+        parts = ("encoding", "sheet") if encodings else ("sheet",)
+        once = {part: given[part] for part in parts if part in given}
         with self._making:
-            if key not in self._made:
+            if (key := tuple(once.items())) not in self._made:
                 folder = Path(tempfile.mkdtemp(dir=self._folder))
-                plain = make_plain(path, {part: given[part] for part in once}, folder, report, None)
-                known = frozenset(plain.given) - once
-                self._made[key] = plain, known
+                plain = make_plain(path, once, folder, report, None)
+                self._made[key] = plain, frozenset(plain.given) - {*once}
             plain, known = self._made[key]
         fixed = {part: value for part, value in plain.given.items() if part in known}
         free = {part: value for part, value in given.items() if part != "sheet"}
@@ -339,7 +337,7 @@ def _with_choices(
     except InputError as error:
         if whole or error.setting not in ("label", "merge"):
             raise
-        _, roles = with_file_roles(plain.roles, None, choices.roles, columns)
+        roles = plain.roles | choices.roles
         others = {name: role for name, role in roles.items() if role != "label"}
         return bare.with_roles(label=False, roles=others), str(error)
 

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array
 from aucstudio.project import typed
 from aucstudio.project.data.columns import KINDS, ROLES, ColumnChoices
 from aucstudio.project.data.labels import LabelRule
@@ -22,8 +23,6 @@ from aucstudio.project.data.text.dates import PARTS
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.errors import input_error
-
-Array = NDArray[np.float64]
 
 # Most rows that quantiles are taken of, evenly spaced.
 SAMPLE_ROWS = 4096

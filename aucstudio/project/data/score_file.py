@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.notices import notice, texts
 from aucstudio.notices.words import listed
-from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column, cell_texts, spell_cell
 from aucstudio.project.data.schema import ScoreFile
-from aucstudio.project.data.table import Table, read_table
+from aucstudio.project.data.table import SomeTable, Table, read_table
 from aucstudio.project.errors import column_error, input_error
 
-SomeTable = TypeVar("SomeTable", bound=AnyTable)
 _NAMED = 3  # examples in messages
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.engine.cost import largest_memory, machine_memory
 from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.columns import Column, ColumnInfo, Count, fields_of
@@ -19,8 +20,6 @@ from aucstudio.project.errors import input_error
 if TYPE_CHECKING:
     from scipy import sparse
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 _MOST_TO_LOOK_AT = 5e8  # bytes
 COPIES = 2  # of dense rows: the cells, and the prepared cells
@@ -50,7 +49,7 @@ class SparseBlock:
         """Number of cells that are not zero, including missing ones."""
         return int(self.matrix.nnz)
 
-    def cells(self, place: int) -> tuple[Rows, Array]:
+    def cells(self, place: int) -> tuple[Index, Array]:
         """Return rows, in order, and numbers of the cells of a column that are not zero."""
         begin, end = self.matrix.indptr[place : place + 2]
         return self.matrix.indices[begin:end], self.matrix.data[begin:end]
@@ -121,7 +120,7 @@ class SparseColumn(Column):
         return self.block.height
 
     @property
-    def cells(self) -> tuple[Rows, Array]:
+    def cells(self) -> tuple[Index, Array]:
         """Rows, in order, and numbers of the cells that are not zero."""
         return self.block.cells(self.place)
 
@@ -146,7 +145,7 @@ class SparseColumn(Column):
         numbers = numbers[~np.isnan(numbers)]
         return bool(np.all(numbers == np.floor(numbers)))
 
-    def beyond(self, low: float, high: float) -> Rows:
+    def beyond(self, low: float, high: float) -> Index:
         if not low <= 0 <= high:
             return super().beyond(low, high)
         rows, numbers = self.cells
@@ -192,7 +191,7 @@ def gathered(columns: Sequence[Column]) -> sparse.csc_array:
     return scipy.sparse.csc_array((numbers, rows, ends), shape=shape)
 
 
-def _cells(column: Column) -> tuple[Rows, Array]:
+def _cells(column: Column) -> tuple[Index, Array]:
     if isinstance(column, SparseColumn):
         return column.cells
     values = column.values
@@ -201,7 +200,7 @@ def _cells(column: Column) -> tuple[Rows, Array]:
 
 
 def written_out(
-    by_name: Mapping[str, Column], names: Sequence[str], rows: Rows | None
+    by_name: Mapping[str, Column], names: Sequence[str], rows: Index | None
 ) -> dict[str, Column]:
     """Return columns in some rows as dense columns."""
     columns, part = [by_name[name] for name in names], slice(None) if rows is None else rows

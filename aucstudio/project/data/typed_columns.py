@@ -9,12 +9,15 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aucstudio.project.data.cells import hold_digits
 from aucstudio.project.data.input_files import literal
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.numerals import NumberFormat
+
+if TYPE_CHECKING:
+    import duckdb
 
 # Types of whole numbers that a double may not represent exactly.
 LONG_INTEGER = re.compile(r"U?(BIGINT|HUGEINT)|DECIMAL\([0-9]+,\s*0\)")
@@ -30,6 +33,8 @@ class TypedColumns:
 
     Attributes
     ----------
+    connection : DuckDBPyConnection
+        Where the relation can be read.
     file : str
         Its name as an SQL literal.
     paths : tuple of str
@@ -44,6 +49,7 @@ class TypedColumns:
         The columns that are classified by their texts.
     """
 
+    connection: duckdb.DuckDBPyConnection
     file: str
     paths: tuple[str, ...]
     relation: str

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.notices import notice, text
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo
@@ -22,10 +23,7 @@ from aucstudio.project.errors import InputError, column_error, input_error
 if TYPE_CHECKING:
     from aucstudio.project.data.groups import Groups
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
-Mask = NDArray[np.bool_]
-Part = tuple[Rows, Rows]
+Part = tuple[Index, Index]
 
 HOLD_OUT, FOLDS, FILE, LEAVE_PAIR_OUT = "holdout", "folds", "file", "leave-pair-out"
 FORWARD = "forward"
@@ -186,7 +184,7 @@ def time_column(table: AnyTable, name: str) -> ColumnInfo:
 
 
 def forward_parts(
-    times: Array, steps: int, gap: float = 0.0, window: float = 0.0, codes: Rows | None = None
+    times: Array, steps: int, gap: float = 0.0, window: float = 0.0, codes: Index | None = None
 ) -> list[Part] | None:
     """Return the training and test rows of each step; None if there are too few times.
 
@@ -236,7 +234,7 @@ def _starts(times: Array, steps: int) -> list[float] | None:
     return [float(values[place]) for place in places]
 
 
-def blocks_of(times: Array, positive: Mask, most: int) -> Rows | None:
+def blocks_of(times: Array, positive: Mask, most: int) -> Index | None:
     """Number the most blocks of times that have both classes; None if fewer than two."""
     for blocks in range(most, 1, -1):
         starts = _starts(times, blocks - 1)
@@ -258,7 +256,7 @@ def lacks_class(parts: list[Part], positive: Mask) -> int | None:
 
 
 def most_steps(
-    times: Array, positive: Mask, most: int, gap: float, window: float, codes: Rows | None
+    times: Array, positive: Mask, most: int, gap: float, window: float, codes: Index | None
 ) -> tuple[int, list[Part]]:
     """Return the largest number of steps that all have both classes, and their parts."""
     for steps in range(most, 0, -1):
@@ -281,8 +279,8 @@ class Split:
 
     repeat: int
     fold: int
-    train: Rows
-    test: Rows
+    train: Index
+    test: Index
 
 
 def splits_of(table: AnyTable, validation: Validation) -> list[Split]:
@@ -400,7 +398,7 @@ def _folds(positive: Mask, validation: Validation, groups: Groups | None) -> lis
 
 def fold_numbers(
     positive: Mask, folds: int, seed: int, groups: Groups | None = None
-) -> Rows | None:
+) -> Index | None:
     """Assign rows to stratified folds; return the fold that tests each row.
 
     None if groups that stay together would leave a fold without a class.

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array
 from aucstudio.engine.roc import FREQUENCY, effective_rows
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.errors import input_error
-
-Array = NDArray[np.float64]
 
 _SHOWN = 10  # rows that are named
 _FARTHEST = 1e100  # weights and their inverses; squares of weights are summed

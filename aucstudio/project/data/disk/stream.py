@@ -11,16 +11,17 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.project import scratch
 from aucstudio.project.data import finding
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.cells import CellStore
-from aucstudio.project.data.columns import Column, ColumnInfo, Count, fields_of
+from aucstudio.project.data.columns import Column, ColumnInfo, fields_of
 from aucstudio.project.data.input_files import several
 from aucstudio.project.data.readers.formats import MATRIX
 from aucstudio.project.data.readers.reading import (
@@ -66,17 +67,10 @@ DUCK_BYTES = 256_000_000
 _SOME = 1_000
 
 
-class Stored(NamedTuple):
-    """A table without cells, and the open store of them."""
-
-    found: Table
-    store: CellStore
-    rows: int
-
-
 def _open(
     plain: Plain, folder: Path, report: ReadingProgress, schema: Schema | None, held: ExitStack
-) -> Stored:
+) -> tuple[Table, KeptCells, int]:
+    """Return a table without cells, the open store of them, and the number of rows."""
     source = open_source(plain, folder, report, schema)
     # Detection on a sample is sufficient for a table of few rows too.
     source = dataclasses.replace(source, is_small=False)
@@ -93,7 +87,7 @@ def _open(
     ]
     findings = about_cells(kept, source, unreadable)
     found = text_table(source, kept, columns, findings, unreadable)
-    return Stored(dataclasses.replace(found, chosen=()), reader, kept.rows)
+    return found, reader, kept.rows
 
 
 def _kept(source: Source, folder: Path, report: ReadingProgress) -> tuple[KeptCells, Contents]:
@@ -118,6 +112,8 @@ class KeptCells(FileCells):
         database = str(folder / "cells.duckdb")
         place = "place" if self._is_view else "rowid"
         super().__init__(source, folder, report, place=place, database=database, memory=DUCK_BYTES)
+        if typed is not None:
+            typed.connection.close()  # it holds what it has read of the file
 
     def keep(self) -> Contents:
         """Read all columns into the table ``cells``.
@@ -325,10 +321,7 @@ def sample_of(table: DiskTable, columns: Sequence[ColumnInfo]) -> list[Column]:
     seen = []
     for column in columns:
         values = np.concatenate([part.column(column.name).values for part in parts])
-        whole = Column.of_cells(column.name, values, 0, 0, column.number)
-        known = values[whole.known()]
-        missing, distinct = len(values) - len(known), len(set(known.tolist()))
-        seen.append(dataclasses.replace(whole, missing=missing, different=Count(distinct)))
+        seen.append(Column.of_cells(column.name, values, number=column.number))
     return seen
 
 
@@ -395,11 +388,6 @@ def open_stream(
     return table
 
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Rows = NDArray[np.intp]
-
-
 class TableBlocks:
     """Prepared rows of a table on disk, in blocks; see :class:`~aucstudio.engine.blocks.RowBlocks`.
 
@@ -411,7 +399,7 @@ class TableBlocks:
         Rows of the table in the order of their numbers.
     """
 
-    def __init__(self, table: DiskTable, preparation: Preparation, rows: Rows) -> None:
+    def __init__(self, table: DiskTable, preparation: Preparation, rows: Index) -> None:
         self._table, self._preparation, self._rows = table, preparation, rows
         self.features = len(preparation.feature_names)
         self.positive: Mask = table.positives[rows]
@@ -426,14 +414,14 @@ class TableBlocks:
     def __len__(self) -> int:
         return len(self._parts)
 
-    def block(self, k: int) -> tuple[Rows, Array]:
+    def block(self, k: int) -> tuple[Index, Array]:
         """Read and prepare a block."""
         start, stop = self._windows[k]
         cells = self._table.window(start, min(stop, self._table.rows))
         numbers = self._order[self._parts[k]]
         return numbers, self._preparation.apply(cells, self._rows[numbers] - start)
 
-    def take(self, numbers: Rows) -> Array:
+    def take(self, numbers: Index) -> Array:
         """Read and prepare some thousand rows."""
         if not len(numbers):
             return np.empty((0, self.features))
@@ -443,6 +431,5 @@ class TableBlocks:
         X[order] = self._preparation.apply(cells)
         return X
 
-    def __getitem__(self, numbers: Rows) -> Array:
-        """Return some rows, as an array does."""
-        return self.take(numbers)
+    # As of an array.
+    __getitem__ = take

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Index
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding, found
@@ -20,7 +21,6 @@ from aucstudio.project.data.findings.separation import codes_of
 from aucstudio.project.data.table import Table
 
 Prints = NDArray[np.uint64]
-Rows = NDArray[np.intp]
 
 # Fewer copies are not reported.
 _FEWEST, _SHARE = 2, 1e-3
@@ -50,7 +50,7 @@ def copies(table: Table) -> Iterator[Finding]:
     yield found("repeated_rows", rows=surplus, under=under)
 
 
-def _surplus(table: Table, rows: Rows, again: Rows, numbers: Rows) -> int:
+def _surplus(table: Table, rows: Index, again: Index, numbers: Index) -> int:
     """Count repetitions; equal rows of one group count once, because groups are not divided."""
     groups = table.groups
     if groups is None:
@@ -60,7 +60,7 @@ def _surplus(table: Table, rows: Rows, again: Rows, numbers: Rows) -> int:
     return int(pairs) - int(numbers.max(initial=-1)) - 1
 
 
-def _of_both(table: Table, again: Rows, numbers: Rows) -> int:
+def _of_both(table: Table, again: Index, numbers: Index) -> int:
     """Count repeated rows whose equals have different classes."""
     if table.label is None:
         return 0
@@ -69,7 +69,7 @@ def _of_both(table: Table, again: Rows, numbers: Rows) -> int:
     return int(np.count_nonzero(labels_each[numbers] > 1))
 
 
-def _expected(columns: Sequence[Column], rows: Rows) -> float:
+def _expected(columns: Sequence[Column], rows: Index) -> float:
     """Return the number of equal pairs of rows expected for independent columns."""
     some = rows[:: max(1, len(rows) // _SAMPLE)]
     logarithm = math.log(max(len(rows), 2)) + math.log(max(len(rows) - 1, 1)) - math.log(2)
@@ -81,7 +81,7 @@ def _expected(columns: Sequence[Column], rows: Rows) -> float:
     return math.exp(min(logarithm, 700.0))
 
 
-def repeated(columns: Sequence[Column], rows: Rows) -> tuple[Rows, Prints]:
+def repeated(columns: Sequence[Column], rows: Index) -> tuple[Index, Prints]:
     """Return the rows that have an equal in all columns, and their hashes.
 
     Parameters
@@ -95,8 +95,9 @@ def repeated(columns: Sequence[Column], rows: Rows) -> tuple[Rows, Prints]:
     for start in range(0, len(ordered), _AT_ONCE):
         for column in ordered[start : start + _AT_ONCE]:
             prints = _mixed(prints, _prints(column, rows))
-        _, place, count = np.unique(prints, return_inverse=True, return_counts=True)
-        again = count[place] > 1
+        ordered_prints = np.sort(prints)
+        twice = ordered_prints[1:][ordered_prints[1:] == ordered_prints[:-1]]
+        again = np.isin(prints, twice) if len(twice) else np.zeros(len(prints), dtype=bool)
         rows, prints = rows[again], prints[again]
         if not len(rows):
             break
@@ -132,7 +133,7 @@ def shared(train: Table, test: Table) -> Notice | None:
     return notice("test_rows_in_training", rows=int(met), total=test.rows, file=file)
 
 
-def _prints(column: Column, rows: Rows) -> Prints:
+def _prints(column: Column, rows: Index) -> Prints:
     cells: NDArray[Any] = column.values if len(rows) == len(column.values) else column.values[rows]
     if column.kind == "number":
         bits = (cells + 0.0).view(np.uint64)  # -0 becomes 0

@@ -7,14 +7,12 @@ import re
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array
 from aucstudio.project.data.columns import Column, spell_cell, spell_number
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table
-
-Array = NDArray[np.float64]
 
 # Codes of programs and questionnaires: repeated 9, 8 or 7; 96 to 98; codes of weather stations;
 # ends of integer ranges; fill values of netCDF.
@@ -31,7 +29,7 @@ _DAYS = frozenset(np.array(_CALENDARS.split(), dtype="datetime64[D]").astype(flo
 _YEAR, _LIFE = 366, 36_600
 # Codes among whole numbers without other negative ones.
 _NEGATIVE = re.compile(r"-(?:9{1,4}|8{1,4}|7{1,4})")
-_MOST_NEGATIVE = 12
+_MOST_NEGATIVE, _HEAD = 12, 1_000
 # Codes among answers of one digit.
 _NINE, _HIGHEST_ANSWER, _MOST_NINES = 9.0, 6, 0.25
 _MOST_OF_A_COLUMN = 4
@@ -103,7 +101,10 @@ def find_sentinels(column: Column) -> list[Sentinel]:
 
 def _negative_codes(cells: Array) -> list[Sentinel]:
     """Find codes such as -9 and -99 as the only negative values among whole numbers."""
-    negative, counts = np.unique(cells[cells < 0], return_counts=True)
+    below = cells[cells < 0]
+    if not np.array_equal(below[:_HEAD], np.floor(below[:_HEAD])):
+        return []
+    negative, counts = np.unique(below, return_counts=True)
     total = int(counts.sum())
     codes = map(spell_number, negative[: _MOST_NEGATIVE + 1].tolist())
     if not all(map(_NEGATIVE.fullmatch, codes)) or total < _FEWEST:
@@ -166,7 +167,7 @@ def _stands_out(value: float, count: int, rest: Array) -> bool:
         return False
     if value not in (0, -1):
         return gap >= _FAR * reach and count > _FEWEST
-    spread = float(np.subtract(*np.quantile(inner, (0.75, 0.25))))
+    spread = _quantile(inner, 0.75) - _quantile(inner, 0.25)
     if value == 0 or (inner[0] > 0 and gap >= spread):
         return gap >= spread or _are_apart(inner, count, gap)
     # -1 is an ordinary number, unless nothing else is negative and it is the commonest value.
@@ -185,9 +186,18 @@ def _are_apart(inner: Array, zeros: int, gap: float) -> bool:
     # Large whole numbers far from zero whose range is small.
     if gap >= _LARGE and inner[-1] <= gap**2 and bool(np.all(inner == np.floor(inner))):
         return True
-    lower = float(np.quantile(inner, 0.25)) - inner[0]
+    lower = _quantile(inner, 0.25) - inner[0]
     far = max(_APART, _BY_CHANCE / len(inner)) * lower
     return bool(gap >= max(far, _STEPS * float(np.quantile(steps, 0.1))))
+
+
+def _quantile(inner: Array, share: float) -> float:
+    """Return the quantile of sorted cells, rounded as by numpy.quantile, which would sort again."""
+    place = share * (len(inner) - 1)
+    start = int(place)
+    below, above = inner[[start, min(start + 1, len(inner) - 1)]].tolist()
+    t = place - start
+    return float(below + (above - below) * t if t < 0.5 else above - (above - below) * (1 - t))
 
 
 def _without_forms(cells: Array) -> Array:

@@ -15,14 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.roles import is_named_code, is_named_identifier
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Most cells that are examined, and the bounds of the rows of a class.
 _CELLS = 1_000_000
@@ -35,8 +33,8 @@ MOST_CODES = 50
 class ClassRows:
     """Rows of the two classes."""
 
-    positive: Rows
-    negative: Rows
+    positive: Index
+    negative: Index
 
     @classmethod
     def of(cls, table: Table) -> ClassRows | None:
@@ -60,7 +58,7 @@ class ClassRows:
         return ClassRows(*(_drawn(rows, most, random) for rows in (self.positive, self.negative)))
 
 
-def _drawn(rows: Rows, most: int, random: np.random.Generator) -> Rows:
+def _drawn(rows: Index, most: int, random: np.random.Generator) -> Index:
     if len(rows) <= most:
         return rows
     return np.sort(random.choice(rows, most, replace=False))
@@ -139,7 +137,7 @@ def area_of_levels(column: Column, rows: ClassRows) -> float | None:
     return ranked_area(scores[positive], scores[~positive])
 
 
-def level_scores(codes: Rows, positive: NDArray[np.bool_]) -> Array:
+def level_scores(codes: Index, positive: NDArray[np.bool_]) -> Array:
     """Score rows by the share of positives that their level has in the other half of the rows.
 
     Shares of levels with few rows are shrunk to the overall share. The halves are stratified.
@@ -156,7 +154,7 @@ def level_scores(codes: Rows, positive: NDArray[np.bool_]) -> Array:
     return scores
 
 
-def codes_of(column: Column, rows: Rows) -> Rows:
+def codes_of(column: Column, rows: Index) -> Index:
     """Number the values of a column in some rows, including the missing value."""
     cells = column.values[rows]
     if column.kind == "number":

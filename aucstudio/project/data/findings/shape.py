@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array
 from aucstudio.notices.words import listed
 from aucstudio.project.data.columns import Column, spell_cell
 from aucstudio.project.data.finding import Finding, found
@@ -112,8 +112,6 @@ def _spelled(column: Column, row: int) -> str:
     cell = column.at(row)
     return repr(cell) if column.kind == "text" else spell_cell(column, cell)
 
-
-Array = NDArray[np.float64]
 
 # Fewer rows may be in order by chance.
 _FEWEST, _FEWEST_NAMED = 10, 20

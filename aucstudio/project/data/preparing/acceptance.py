@@ -7,8 +7,8 @@ import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array
 from aucstudio.notices.words import listed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.finding import phrase
@@ -17,8 +17,6 @@ from aucstudio.project.data.text.contents import Unreadable
 from aucstudio.project.data.text.later_files import Remedy, remedy_for
 from aucstudio.project.data.text.numerals import NumberFormat, is_remark, other_mark
 from aucstudio.project.errors import InputError
-
-Array = NDArray[np.float64]
 
 UNKNOWN, UNREADABLE, RANGE = KINDS = ("unknown", "unreadable", "range")
 

@@ -14,8 +14,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.notices.words import listed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo, is_sparse, without
@@ -38,9 +38,6 @@ from aucstudio.project.data.preparing.scales import (
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.data.text.dates import WHOLE, DatePart, taken
 from aucstudio.project.errors import column_error, input_error
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
@@ -155,7 +152,7 @@ class Preparation(PreparationSettings):
         """Units of computation, powers of two: 1 unless a scale is near the limits of doubles."""
         return np.array([scaling_unit(scale) for scale in self.scales.tolist()])
 
-    def apply(self, table: Table, rows: Rows | None = None, *, for_fit: bool = False) -> Array:
+    def apply(self, table: Table, rows: Index | None = None, *, for_fit: bool = False) -> Array:
         """Return rows of a table as the matrix of the method, shape (rows, features).
 
         Rows of a sparse table become dense: a few for a plot, or ``for_fit`` as many as fit into
@@ -197,7 +194,7 @@ class Preparation(PreparationSettings):
             place += count
         return X
 
-    def cells_of(self, number: str, column: Column, rows: Rows | None = None) -> Array:
+    def cells_of(self, number: str, column: Column, rows: Index | None = None) -> Array:
         """Return the cells of a number in rows of its column, with NaN for missing ones."""
         cells = picked(column.values, rows).astype(np.float64)  # a contiguous copy
         cells = without(cells, self.absent.get(column.name, ()))
@@ -261,9 +258,6 @@ def _named(names: Sequence[str]) -> str:
     return f"column{'s'[: len(names) > 1]} {listed([repr(name) for name in names], 5)}"
 
 
-Index = NDArray[np.intp]
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class NumberFeature:
     """A feature that is a number.
@@ -325,25 +319,21 @@ class CategoryFeatures:
 
 def number_features(p: Preparation) -> list[NumberFeature]:
     """Return the features that are numbers, in order."""
-    units = p.units
     marked = {p.first_of(column) for column in p.indicated}
+    fitted = np.stack([p.medians, p.means, p.scales, p.units, p.lows, p.highs], axis=1)
     return [
         NumberFeature(
-            name=name,
-            column=p.source(name),
-            median=float(p.medians[k]),
-            mean=float(p.means[k]),
-            scale=float(p.scales[k]),
-            unit=float(units[k]),
-            low=float(p.lows[k]),
-            high=float(p.highs[k]),
+            *(name, p.source(name)),
+            *(median, mean, scale, unit, low, high),
             absent=tuple(p.absent.get(p.source(name), ())),
             shares=p.shares.get(name),
             part=p.parts.get(name),
             curve=(p.knots[k], p.heights[k]) if len(p.knots) else None,
             is_marked=k in marked,
         )
-        for k, name in enumerate(p.numbers)
+        for k, (name, (median, mean, scale, unit, low, high)) in enumerate(
+            zip(p.numbers, fitted.tolist(), strict=True)
+        )
     ]
 
 
@@ -386,7 +376,7 @@ def column_features(p: Preparation) -> dict[str, Index]:
 
 def learn_preparation(
     table: AnyTable,
-    rows: Rows,
+    rows: Index,
     choice: PreparationChoice = USUAL,
     *,
     keep_gaps: bool | None = False,
@@ -430,7 +420,7 @@ def learn_preparation(
 
 
 def _learn_categories(
-    table: AnyTable, rows: Rows, choice: PreparationChoice
+    table: AnyTable, rows: Index, choice: PreparationChoice
 ) -> dict[str, LevelCode]:
     columns = [column for column in table.features if column.role == "category"]
     counted = {column.name: collections.Counter[str]() for column in columns}

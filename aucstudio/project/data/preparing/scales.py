@@ -15,6 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.preparing.preparation_choice import (
     FREQUENCY,
@@ -28,8 +29,6 @@ from aucstudio.project.data.preparing.preparation_choice import (
     PreparationChoice,
 )
 from aucstudio.project.data.table import Column
-
-Array = NDArray[np.float64]
 
 KNOTS = 101
 
@@ -264,7 +263,6 @@ def _median_size(known: Array) -> float:
     return float(np.partition(sizes, middle)[middle]) if len(sizes) else 0.0
 
 
-Rows = NDArray[np.intp]
 Same = Sequence[Sequence[str]]
 
 MISSING, RARE = "(missing)", "(rare)"
@@ -322,7 +320,7 @@ def most_frequent(counted: collections.Counter[str]) -> tuple[str, ...]:
     return tuple(ranked[:MAX_LEVELS])
 
 
-def level_counts(column: Column, rows: Rows) -> collections.Counter[str]:
+def level_counts(column: Column, rows: Index) -> collections.Counter[str]:
     """Count the rows of each level of a category."""
     counted: collections.Counter[str] = collections.Counter()
     for cells in _texts(column, rows):
@@ -333,7 +331,7 @@ def level_counts(column: Column, rows: Rows) -> collections.Counter[str]:
 
 
 def encoded(
-    column: Column, rows: Rows | None, places: Mapping[str, int], levels: int, rest: int = -1
+    column: Column, rows: Index | None, places: Mapping[str, int], levels: int, rest: int = -1
 ) -> Array:
     """Return a 0/1 column for each level; ``rest`` is the index of the level of all other texts."""
     found = level_values(column, rows, places, rest)
@@ -344,7 +342,7 @@ def encoded(
 
 
 def level_values(
-    column: Column, rows: Rows | None, values: Mapping[str, float], other: float = 0.0
+    column: Column, rows: Index | None, values: Mapping[str, float], other: float = 0.0
 ) -> Array:
     """Return the value of the level of each row, that of ``other`` for unknown levels."""
     found = [np.empty(0)]
@@ -354,7 +352,7 @@ def level_values(
     return np.concatenate(found)
 
 
-def _texts(column: Column, rows: Rows | None) -> Iterator[list[str]]:
+def _texts(column: Column, rows: Index | None) -> Iterator[list[str]]:
     """Yield the cells of a category as levels, in windows.
 
     Lists are used because in a text array the longest text determines the size of all.
@@ -373,6 +371,6 @@ def spell_level(cell: float) -> str:
     return MISSING if cell != cell else f"{cell:.15g}"
 
 
-def picked(values: NDArray[Any], rows: Rows | None) -> NDArray[Any]:
+def picked(values: NDArray[Any], rows: Index | None) -> NDArray[Any]:
     """Return some cells, or all."""
     return values if rows is None else values[rows]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.project.data.columns import Column, ColumnInfo, without
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.preparing.preparation_choice import (
@@ -32,12 +32,8 @@ from aucstudio.project.data.table import Table
 if TYPE_CHECKING:
     from scipy import sparse
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
-
-def sparse_rows(preparation: Preparation, table: Table, rows: Rows) -> sparse.csr_array:
+def sparse_rows(preparation: Preparation, table: Table, rows: Index) -> sparse.csr_array:
     """Return the result of ``preparation.apply`` as a sparse matrix.
 
     Raises
@@ -64,7 +60,7 @@ def sparse_rows(preparation: Preparation, table: Table, rows: Rows) -> sparse.cs
 
 
 def _coded(
-    preparation: Preparation, table: Table, by_name: Mapping[str, Column], rows: Rows
+    preparation: Preparation, table: Table, by_name: Mapping[str, Column], rows: Index
 ) -> list[sparse.csr_array]:
     """Return the columns of categories, if any."""
     shared = [k for k, name in enumerate(preparation.numbers) if name in preparation.shares]
@@ -98,7 +94,7 @@ _SMALL = 1e-140
 
 
 def learn_rare(
-    columns: Sequence[ColumnInfo], rows: Rows, choice: PreparationChoice
+    columns: Sequence[ColumnInfo], rows: Index, choice: PreparationChoice
 ) -> dict[str, Number]:
     """Fit the sparse columns that can be fitted together; return them by name."""
     many = [c for c in columns if isinstance(c, SparseColumn) and not (c.absent or c.parts)]
@@ -151,7 +147,7 @@ def _of_rare(
     }
 
 
-def _median_sizes(X: sparse.csc_array, sizes: Array, of_column: Rows) -> Array:
+def _median_sizes(X: sparse.csc_array, sizes: Array, of_column: Index) -> Array:
     """Return the lower median of the stored sizes of each column."""
     usual = np.zeros(X.shape[1])
     filled = np.flatnonzero(np.diff(X.indptr))

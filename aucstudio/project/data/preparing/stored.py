@@ -7,15 +7,13 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array
 from aucstudio.project import typed
 from aucstudio.project.data.columns import fields_of
 from aucstudio.project.data.preparing.preparation import Preparation, PreparationSettings
 from aucstudio.project.data.preparing.scales import KNOTS, RARE
 from aucstudio.project.data.schema import bare
-
-Array = NDArray[np.float64]
 
 # Names of the fitted arrays, with a number for each column; those of ranks may be absent.
 FITTED, CURVES = ("medians", "means", "scales", "lows", "highs"), ("knots", "heights")

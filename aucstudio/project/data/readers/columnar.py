@@ -14,7 +14,7 @@ import re
 import struct
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.input_files import (
@@ -30,73 +30,57 @@ from aucstudio.project.data.readers.conversion import leave_room, spell, typed_r
 from aucstudio.project.data.readers.formats import Advance, ReadOptions, Written, names_sql
 from aucstudio.project.errors import input_error
 
+if TYPE_CHECKING:
+    import duckdb
+
 _AT_ONCE = 64  # columns: DuckDB holds a row group of each that it reads
 
 
-def refuse_long_texts(path: Path, folder: Path, most: int) -> None:
-    """Raise InputError if the texts of a Parquet file are too long, or too many.
-
-    Parameters
-    ----------
-    path, folder : Path
-        The file, and where DuckDB may write.
-    most : int
-        Largest number of bytes of all texts together.
-    """
-    import duckdb
-
-    name = literal(glob.escape(str(for_duckdb(path, folder))))
-    with duckdb.connect(config=CLOSED) as connection:
-        source = f"read_parquet({name}, hive_partitioning = false)"
-        relation = connection.sql(f"FROM {source}")
-        columns = zip(relation.columns, relation.types, strict=True)
-        lengths = [_length(quoted(name), kind) for name, kind in columns]
-        wanted = [
-            f"coalesce(max({length}), 0), coalesce(sum({length}), 0)"
-            for length in lengths
-            if length != "0"
-        ]
-        total = 0
-        for start in range(0, len(wanted), _AT_ONCE):
-            listed = ", ".join(wanted[start : start + _AT_ONCE])
-            found = connection.execute(f"SELECT {listed} FROM {source}").fetchone() or ()
-            if max(found[::2], default=0) > LONGEST_CELL:
-                raise input_error("cell_too_long", file=path, size=bytes_words(LONGEST_CELL))
-            total += sum(map(int, found[1::2]))
-            if total > most:
-                raise input_error("texts_too_long", file=path, size=bytes_words(most))
+def copy_as_parquet(
+    connection: duckdb.DuckDBPyConnection,
+    query: str,
+    target: Path,
+    options: ReadOptions,
+    settings: str = "",
+) -> None:
+    """Write the result of a query as Parquet, and check its texts."""
+    name = literal(str(target))
+    connection.execute(f"COPY ({query}) TO {name} (FORMAT parquet{settings})")
+    refuse_long_texts(connection, target, options.most)
 
 
-def _length(cell: str, kind: Any, depth: int = 0) -> str:
-    """Return the expression for the bytes of text in a cell; "0" without text."""
-    if kind.id == "varchar":
-        return f"strlen({cell})"
+def refuse_long_texts(connection: duckdb.DuckDBPyConnection, path: Path, most: int) -> None:
+    """Raise InputError if the texts of a Parquet file are too long, or too many."""
+    source = f"read_parquet({literal(glob.escape(str(path)))}, hive_partitioning = false)"
+    relation = connection.sql(f"FROM {source}")
+    columns = zip(relation.columns, relation.types, strict=True)
+    lengths = filter(None, (_length(quoted(name), kind) for name, kind in columns))
+    wanted = [f"coalesce(max({length}), 0), coalesce(sum({length}), 0)" for length in lengths]
+    total = 0
+    for start in range(0, len(wanted), _AT_ONCE):
+        listed = ", ".join(wanted[start : start + _AT_ONCE])
+        found = connection.execute(f"SELECT {listed} FROM {source}").fetchone() or ()
+        if max(found[::2], default=0) > LONGEST_CELL:
+            raise input_error("cell_too_long", file=path, size=bytes_words(LONGEST_CELL))
+        total += sum(map(int, found[1::2]))
+        if total > most:
+            raise input_error("texts_too_long", file=path, size=bytes_words(most))
+
+
+def _length(cell: str, kind: Any) -> str:
+    """Return the expression for the bytes of text in a cell; empty without text."""
     if kind.id == "blob":
         return f"octet_length({cell})"
-    if kind.id == "struct":
-        inside = (_length(f"{cell}.{quoted(name)}", k, depth) for name, k in kind.children)
-        present = [f"coalesce({length}, 0)" for length in inside if length != "0"]
-        return f"({' + '.join(present)})" if present else "0"
-    if kind.id == "map":
-        keys, values = (f"map_{part}({cell})" for part in ("keys", "values"))
-        (_, key), (_, value) = kind.children
-        return f"({_items(keys, key, depth)} + {_items(values, value, depth)})"
-    if kind.id in ("list", "array"):
-        return _items(cell, kind.children[0][1], depth)
-    return "0"
+    is_text = kind.id in ("varchar", "struct", "map", "list", "array")
+    return f"strlen({cell}::VARCHAR)" if is_text else ""
 
 
-def _items(cell: str, kind: Any, depth: int) -> str:
-    # Every item has at least a separator.
-    length, item = _length(f"x{depth}", kind, depth + 1), f"x{depth}"
-    count = f"coalesce(len({cell}), 0)"
-    if length == "0":
-        return count
-    return f"({count} + coalesce(list_sum(list_transform({cell}, lambda {item}: {length})), 0))"
-
-
-def write_parquet(_path: Path, _target: Path, _options: ReadOptions, _report: Advance) -> Written:
+def write_parquet(path: Path, target: Path, options: ReadOptions, _report: Advance) -> Written:
     """Write nothing: the file is read directly."""
+    import duckdb
+
+    with duckdb.connect(config=CLOSED) as connection:
+        refuse_long_texts(connection, for_duckdb(path, target.parent), options.most)
     return typed_rows(texts=None)
 
 
@@ -121,7 +105,7 @@ class _Source:
         return InputStream.from_readable(file).__arrow_c_stream__(requested_schema)
 
 
-def write_arrow(path: Path, target: Path, _options: ReadOptions, report: Advance) -> Written:
+def write_arrow(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:
     import duckdb
 
     # An Arrow file is a stream in a frame.
@@ -134,7 +118,7 @@ def write_arrow(path: Path, target: Path, _options: ReadOptions, report: Advance
         start = 0
     report(0.1)
     try:
-        _copy_arrow(source, start, target)
+        _copy_arrow(source, start, target, options)
     except (duckdb.Error, ValueError) as error:
         found = _STRANGE.search(str(error))
         if found is None:
@@ -145,12 +129,17 @@ def write_arrow(path: Path, target: Path, _options: ReadOptions, report: Advance
 
 
 def _copy_arrow(
-    path: Path, start: int, target: Path, query: str = "FROM arrow", options: str = ""
+    path: Path,
+    start: int,
+    target: Path,
+    options: ReadOptions,
+    query: str = "FROM arrow",
+    settings: str = "",
 ) -> None:
     """Write the result of a query of an Arrow stream as Parquet."""
     with duckdb_on(target.parent) as connection:
         connection.register("arrow", _Source(path, start))
-        connection.execute(f"COPY ({query}) TO {literal(str(target))} (FORMAT parquet{options})")
+        copy_as_parquet(connection, query, target, options, settings)
 
 
 # ------------------------------------------------------------- columns of values
@@ -168,6 +157,7 @@ def write_columns(
     names: Sequence[str],
     types: Sequence[type],
     parts: Iterable[Sequence[Sequence[Any]]],
+    options: ReadOptions,
 ) -> None:
     """Write columns as Parquet.
 
@@ -179,6 +169,7 @@ def write_columns(
         The type of each column, see :func:`type_of_cells`.
     parts : iterable of sequences of columns
         Some rows at a time, as columns of values; None is missing.
+    options : ReadOptions
     """
     import nanoarrow
     from nanoarrow.ipc import StreamWriter
@@ -200,7 +191,8 @@ def write_columns(
     cells = (
         f"c{k}{'' if t is not datetime.datetime else '::TIMESTAMP'}" for k, t in enumerate(types)
     )
-    _copy_arrow(rows, 0, target, f"SELECT {', '.join(cells)} FROM arrow", f", {names_sql(names)}")
+    query = f"SELECT {', '.join(cells)} FROM arrow"
+    _copy_arrow(rows, 0, target, options, query, f", {names_sql(names)}")
 
 
 def _text(cell: Any) -> str | None:

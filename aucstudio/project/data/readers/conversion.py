@@ -190,11 +190,9 @@ def about_parts(what: str, part: str, parts: Sequence[str]) -> list[Finding]:
     return [found("format_part", what=what, part=part, count=len(others), others=names)]
 
 
-def first_parts(names: Iterable[str], most: int = 5) -> str:
+def first_parts(names: Iterable[str]) -> str:
     """Return the first names, quoted."""
-    quoted = [repr(name) for name in names]
-    more = f" and {len(quoted) - most} more" if len(quoted) > most else ""
-    return ", ".join(quoted[:most]) + more
+    return listed([*map(repr, names)], 5)
 
 
 def brief(reason: str) -> str:

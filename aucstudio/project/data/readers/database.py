@@ -15,7 +15,11 @@ from urllib.parse import quote
 from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.input_files import LONGEST_CELL, duckdb_on, literal, quoted
-from aucstudio.project.data.readers.columnar import type_of_cells, write_columns
+from aucstudio.project.data.readers.columnar import (
+    refuse_long_texts,
+    type_of_cells,
+    write_columns,
+)
 from aucstudio.project.data.readers.conversion import (
     WIDE,
     about_parts,
@@ -109,7 +113,7 @@ def _copy_sqlite(
             report(done / total)
             yield [*zip(*rows, strict=True)]
 
-    write_columns(target, named, [*map(type_of_cells, types)], parts())
+    write_columns(target, named, [*map(type_of_cells, types)], parts(), options)
     return typed_rows(
         *about_parts("table", table, names),
         *_about_bytes(named, blobs),
@@ -177,6 +181,9 @@ def write_duckdb(path: Path, target: Path, options: ReadOptions, report: Advance
             )
         except (duckdb.PermissionException, duckdb.CatalogException) as error:
             raise _reaches_out(path, name, error) from error
+    # Macros of the database must not count.
+    with duckdb_on(target.parent) as connection:
+        refuse_long_texts(connection, target, options.most)
     remarks = about_parts("table", name, list(tables))
     return typed_rows(*remarks, texts=None, part=name, parts=tuple(tables))
 

@@ -22,6 +22,7 @@ from typing import Any, Final, Literal
 
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.input_files import literal, quoted, require_file
+from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import input_error
 from aucstudio.project.typed import Sendable
 
@@ -37,23 +38,9 @@ FILE: Final = "file"
 Kind = Literal["text", "parquet", "matrix", "file"]
 
 # Dialect of the converted rows of a format without text dialect.
-ROWS: Mapping[str, Any] = {
-    "encoding": "utf-8",
-    "delimiter": ",",
-    "quote": '"',
-    "decimal": ".",
-    "short_header": "",
-    "escape": "",
-    "comment": "",
-    "edges": (),
-}
-NAMED_ROWS: Mapping[str, Any] = {
-    **ROWS,
-    "header": True,
-    "skip": 0,
-    "upper_rows": 0,
-    "lower_rows": 0,
-}
+_PARTS = ("encoding", "delimiter", "quote", "decimal", "short_header", "escape", "comment", "edges")
+ROWS: Mapping[str, Any] = {part: getattr(Dialect, part) for part in _PARTS}
+NAMED_ROWS = {**ROWS, "header": True, "skip": 0, "upper_rows": 0, "lower_rows": 0}
 
 # Bytes of a file that are examined.
 _HEAD_BYTES = 1 << 16
@@ -87,6 +74,8 @@ class ReadOptions:
         Number of bytes of an unpacked file that suffices; 0 for all.
     strict : bool
         Whether one unreadable row refuses the file.
+    most : int
+        Largest number of bytes of all texts of typed columns together.
     """
 
     part: str = ""
@@ -95,6 +84,7 @@ class ReadOptions:
     kinds: dict[str, str] = dataclasses.field(default_factory=dict)
     enough: int = 0
     strict: bool = False
+    most: int = 1 << 62
 
 
 @dataclasses.dataclass(frozen=True)

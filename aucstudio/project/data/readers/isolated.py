@@ -8,6 +8,7 @@ process. Here each of these becomes an error that names the file, within the lim
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import errno
 import functools
 import importlib
@@ -20,7 +21,7 @@ from aucstudio.project.child_process import CallReporter, ChildEndedError, call
 from aucstudio.project.data.finding import Finding, phrase
 from aucstudio.project.data.input_files import InputLimits, limits_of
 from aucstudio.project.data.readers.conversion import brief
-from aucstudio.project.data.readers.formats import PARQUET, Advance, Format, ReadOptions, Written
+from aucstudio.project.data.readers.formats import Advance, Format, ReadOptions, Written
 from aucstudio.project.errors import InputError, input_error
 
 # Exceptions of libraries that run out of memory; DuckDB has its own class.
@@ -59,7 +60,7 @@ def write_apart(
         report(last)
         return False
 
-    arguments = form.writer, path, target, options, limits.written
+    arguments = form.writer, path, target, dataclasses.replace(options, most=limits.written)
     prepare = functools.partial(_limit, limits)
     try:
         written: Written = call(
@@ -94,7 +95,7 @@ def damaged(path: Path, form: Format, reason: str) -> InputError:
 
 
 def _write(
-    writer: str, path: Path, target: Path, options: ReadOptions, most: int, report: CallReporter
+    writer: str, path: Path, target: Path, options: ReadOptions, report: CallReporter
 ) -> Written:
     """Convert a file; exceptions of libraries become one of a few errors."""
     last = 0.0
@@ -109,7 +110,6 @@ def _write(
         module, function = writer.split(":")
         write = getattr(importlib.import_module(f"{__package__}.{module}"), function)
         written: Written = write(path, target, options, advance)
-        _refuse_long_texts(written, target if target.exists() else path, target.parent, most)
     except InputError as error:
         raise error.renamed(target, path, path) from None
     except EOFError:
@@ -129,14 +129,6 @@ def _write(
             raise MemoryError from None
         raise _DamagedError(f"{error}" or type(error).__name__) from None
     return written
-
-
-def _refuse_long_texts(written: Written, path: Path, folder: Path, most: int) -> None:
-    """Raise InputError if a file is Parquet and holds texts that would fill the memory."""
-    if written.kind == PARQUET:
-        from aucstudio.project.data.readers.columnar import refuse_long_texts
-
-        refuse_long_texts(path, folder, most)
 
 
 def _limit(limits: InputLimits) -> None:

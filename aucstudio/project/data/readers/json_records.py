@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from aucstudio.notices.words import listed
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.input_files import (
     LONGEST_CELL,
@@ -21,6 +22,7 @@ from aucstudio.project.data.input_files import (
     literal,
     refuse_columns,
 )
+from aucstudio.project.data.readers.columnar import copy_as_parquet
 from aucstudio.project.data.readers.conversion import WIDE, about_parts, pick_part, typed_rows
 from aucstudio.project.data.readers.formats import Advance, ReadOptions, Written
 from aucstudio.project.errors import input_error
@@ -70,14 +72,15 @@ def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Wr
         # Indented records may follow each other without a list.
         if not is_list and head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(_OPEN):
             layout = "unstructured"
-        _copy(path, target, layout)
+        _copy(path, target, layout, options)
     except duckdb.Error:
         sound = target.with_suffix(".sound.json")
         left_out = () if is_list or options.strict else _without_damaged(path, sound)
         if not left_out:
             raise
-        remarks = [_about_left_out(left_out)]
-        _copy(sound, target, "newline_delimited")
+        lines = listed([f"{line:,}" for line in left_out], _SHOWN)
+        remarks = [found("json_lines_left_out", rows=len(left_out), lines=lines)]
+        _copy(sound, target, "newline_delimited", options)
     return typed_rows(*remarks, part=part, parts=parts)
 
 
@@ -108,7 +111,7 @@ def _check(path: Path) -> None:
                 raise input_error("nested_too_deeply", file=path, depth=MOST_DEPTH)
 
 
-def _copy(path: Path, target: Path, layout: str) -> None:
+def _copy(path: Path, target: Path, layout: str, options: ReadOptions) -> None:
     """Convert records to Parquet; records in records stay nested."""
     settings = {
         "format": literal(layout),
@@ -124,8 +127,8 @@ def _copy(path: Path, target: Path, layout: str) -> None:
     # A link, because DuckDB takes a name for a pattern.
     plain = linked(path, target.parent)
     with duckdb_on(target.parent, path) as connection:
-        source = f"read_json({literal(str(plain))}, {named})"
-        connection.execute(f"COPY (FROM {source}) TO {literal(str(target))} (FORMAT parquet)")
+        query = f"FROM read_json({literal(str(plain))}, {named})"
+        copy_as_parquet(connection, query, target, options)
 
 
 def _without_damaged(path: Path, target: Path) -> tuple[int, ...]:
@@ -146,12 +149,6 @@ def _is_record_line(line: bytes) -> bool:
         return isinstance(json.loads(line), dict)
     except ValueError:
         return False
-
-
-def _about_left_out(left_out: Sequence[int]) -> Finding:
-    shown = ", ".join(f"{line:,}" for line in left_out[:_SHOWN])
-    more = f" and {len(left_out) - _SHOWN:,} more" if len(left_out) > _SHOWN else ""
-    return found("json_lines_left_out", rows=len(left_out), lines=shown + more)
 
 
 def _without_mark(path: Path, target: Path) -> Path:

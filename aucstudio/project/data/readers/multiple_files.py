@@ -60,7 +60,7 @@ def read_together(
     if schema is None or origin in schema.names:
         shown = np.array([p.name for p in paths], dtype=object)
         cells = np.repeat(shown, [table.rows for table in tables])
-        columns.append(Column.of_cells(origin, cells, 0, len(set(shown))))
+        columns.append(Column.of_cells(origin, cells))
     return {**read[0][0].roles, origin: "ignore"}, _together(tables, paths, path, columns)
 
 
@@ -184,16 +184,15 @@ def _joined_columns(tables: Sequence[Table]) -> list[Column]:
 
 
 def _joined(columns: Sequence[Column]) -> Column:
-    name, missing = columns[0].name, sum(column.missing for column in columns)
+    name = columns[0].name
     if any(column.kind == "text" for column in columns):
         # A column of numbers among texts has no values.
         parts = [c.values if c.kind == "text" else np.full(c.height, None) for c in columns]
-        values = np.concatenate(parts)
-        return Column.of_cells(name, values, missing, len(set(values.tolist()) - {None}))
+        return Column.of_cells(name, np.concatenate(parts))
     written = [*filter(_has_fractions, columns), *columns]
     number = next((column.number for column in written if column.number), None)
     values = np.concatenate([column.values for column in columns])
-    return Column.of_cells(name, values, missing, number=number)
+    return Column.of_cells(name, values, number=number)
 
 
 def _together(

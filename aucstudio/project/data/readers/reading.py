@@ -31,10 +31,8 @@ from aucstudio.project.errors import InputError, input_error
 # Most levels of packing.
 _MOST_WRAPPINGS = 3
 _WORDS = {
-    "delimiter": "delimiter",
     "quote": "quotation mark",
     "decimal": "decimal mark",
-    "encoding": "encoding",
     "header": "header row to choose",
     "skip": "lines to skip",
 }
@@ -160,8 +158,7 @@ class Opening:
         if self._options.part and not written.part:
             title, part = self.form.title, self._options.part
             raise input_error("sheet_absent", file=self._shown, title=title, part=part)
-        known = _known(written)
-        self._check_given(known)
+        self._check_given(written.known)
         facts = vars(written) | {
             "remarks": (*self._remarks, *written.remarks),
             "part": written.part or self._part,
@@ -172,7 +169,7 @@ class Opening:
             path=path,
             shown=self._shown,
             format=self.form.key,
-            given={**self._given, **known},
+            given={**self._given, **written.known},
             chosen=chosen_parts(self._chosen, written.kind, self.form),
             sha256=sha256,
         )
@@ -227,26 +224,14 @@ def make_plain(
 
 def _options_of(given: Mapping[str, Any], schema: Schema | None, enough: int) -> ReadOptions:
     """Return how a file is to be read; see :class:`ReadOptions`."""
-    kinds: dict[str, str] = {}
-    usual = ""
-    if schema is not None:
-        kinds = {column.name: column.kind for column in schema.columns if column.kind}
-        usual = schema.dialect.sheet if schema.dialect is not None else ""
+    known = schema or Schema(())
+    kinds = {column.name: column.kind for column in known.columns if column.kind}
+    usual = "" if known.dialect is None else known.dialect.sheet
     sheet, encoding = str(given.get("sheet") or ""), str(given.get("encoding") or "")
     return ReadOptions(sheet, usual, encoding, kinds, enough, strict=bool(given.get("strict")))
 
 
 PACKED = {"gzip", "bzip2", "xz", "zstd", "zip", "tar"}
-
-
-def _known(written: Written) -> dict[str, Any]:
-    """Return the known parts of the dialect, in their own types."""
-    parts = {field.name for field in dataclasses.fields(Dialect)}
-    return {
-        part: tuple(value) if isinstance(value, list) else value
-        for part, value in written.known.items()
-        if part in parts
-    }
 
 
 @contextlib.contextmanager

@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from aucstudio.engine.cost import machine_memory
 from aucstudio.notices.words import bytes_words
-from aucstudio.project.data.cells import number_cells
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.readers.formats import MATRIX, Advance, ReadOptions, Written
 from aucstudio.project.data.schema import Schema
@@ -34,7 +32,6 @@ from aucstudio.project.typed import decode
 if TYPE_CHECKING:
     from scipy import sparse
 
-Array = NDArray[np.float64]
 
 _MOST_OF_MEMORY = 0.4
 # A stored number with its index takes 1.5 times the memory of a dense cell.
@@ -102,13 +99,15 @@ def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> 
     features: list[Column] = list(block.columns([names[k] for k in sparse]))
     if block.stored > MOST_FILLED * block.height * len(sparse):
         _check_size(shown, block.height, len(sparse))
-        features = [_of_numbers(column.name, column.values) for column in features]
+        features = [Column.of_cells(column.name, column.values) for column in features]
     by_name = {column.name: column for column in features}
     for k, name in enumerate(names):
         if name in about.levels:
-            by_name[name] = _of_texts(name, about.levels[name], X[:, [k]].toarray()[:, 0])
+            levels = np.array(about.levels[name], dtype=object)
+            codes = X[:, [k]].toarray()[:, 0].astype(np.intp)
+            by_name[name] = Column.of_cells(name, levels[codes])
         elif name not in by_name:
-            by_name[name] = _of_numbers(name, X[:, [k]].toarray()[:, 0])
+            by_name[name] = Column.of_cells(name, X[:, [k]].toarray()[:, 0])
     findings = tuple(about_unreadable(about.unreadable))
     columns = [by_name[name] for name in names]
     return Table(
@@ -148,17 +147,6 @@ def _check_size(path: Path, rows: int, columns: int) -> None:
             size=bytes_words(needed),
             memory=bytes_words(memory),
         )
-
-
-def _of_numbers(name: str, values: Array) -> Column:
-    cells = number_cells(values)
-    return Column.of_cells(name, cells.values, cells.missing, cells.distinct)
-
-
-def _of_texts(name: str, levels: Sequence[str | None], codes: Array) -> Column:
-    values = np.array(levels, dtype=object)[codes.astype(np.intp)]
-    listed = values.tolist()
-    return Column.of_cells(name, values, listed.count(None), len(set(listed) - {None}))
 
 
 # ------------------------------------------------------------- svmlight and libsvm

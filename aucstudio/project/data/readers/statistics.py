@@ -43,7 +43,7 @@ def _writer(package: str, reader: str) -> Callable[[Path, Path, ReadOptions, Adv
             raise input_error("no_rows", file=path)
         columns, remarks = _converted_columns(package, cells, about, options.kinds)
         types = [type_of_cells({*map(type, c)} - {type(None)}) for c in columns.values()]
-        write_columns(target, names, types, [[*columns.values()]])
+        write_columns(target, names, types, [[*columns.values()]], options)
         texts = tuple(n for n in names if about.readstat_variable_types.get(n) == "string")
         nominal, more = _nominal(package, columns, about, texts)
         return typed_rows(*remarks, *more, roles=dict.fromkeys(nominal, "category"), texts=texts)

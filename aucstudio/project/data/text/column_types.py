@@ -181,8 +181,7 @@ def best_of(counted: Mapping[str, int], forms: Sequence[NumberFormat]) -> Number
 
 def forced_form(cells: Sequence[str], decimal: str) -> NumberFormat:
     """Return the format of most cells, for a column that a person declared to be numbers."""
-    forms = candidate_formats(cells, decimal)
-    return max(forms, key=lambda form: sum(map(form.matches, cells)))
+    return best_of(collections.Counter(cells), candidate_formats(cells, decimal))
 
 
 def format_of_most(

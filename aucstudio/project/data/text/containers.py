@@ -17,15 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.finding import Finding, remark
-from aucstudio.project.data.text.dialect import DELIMITERS
+from aucstudio.project.data.text.dialect import DELIMITERS, Row
 from aucstudio.project.data.text.numerals import BLANKS
-from aucstudio.project.data.text.separators import FIRST_LINES
 
 Lines = Sequence[str]
-Row = list[str]
+Rewrite = Callable[[Iterable[str], Any], Iterator[str]]
 
-# First lines that may be titles.
-_TITLES = 10
+# First lines by which a container is recognised, and those that may be titles.
+_FIRST_LINES, _TITLES = 200, 10
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Container:
 
     code: str
     recognise: Callable[[Lines], Any]
-    rewrite: Callable[[Iterable[str], Any], Iterator[str]]
+    rewrite: Rewrite
 
 
 def unwrap(path: Path, text: str, folder: Path) -> tuple[Path, list[Finding]]:
@@ -57,7 +56,7 @@ def unwrap(path: Path, text: str, folder: Path) -> tuple[Path, list[Finding]]:
         The file itself if it has no container.
     list of Finding
     """
-    lines = [line.strip(" \t\r") for line in text.split("\n")[:FIRST_LINES] if line.strip(BLANKS)]
+    lines = [line.strip(" \t\r") for line in text.split("\n")[:_FIRST_LINES] if line.strip(BLANKS)]
     if not lines:
         return path, []
     for container in CONTAINERS:
@@ -66,7 +65,7 @@ def unwrap(path: Path, text: str, folder: Path) -> tuple[Path, list[Finding]]:
             with target.open("w", encoding="utf-8", newline="\n") as copy:
                 copy.writelines(container.rewrite(_Lines(path), found))
             values = found if isinstance(found, dict) else {}
-            return target, [remark("kind", container.code, **values)]
+            return target, [remark(container.code, **values)]
     return path, []
 
 
@@ -81,8 +80,12 @@ class _Lines:
             yield from file
 
 
-def _each_line(rewrite: Callable[[str], str]) -> Callable[[Iterable[str], Any], Iterator[str]]:
+def _each_line(rewrite: Callable[[str], str]) -> Rewrite:
     return lambda lines, _found: map(rewrite, lines)
+
+
+def _replacing(pattern: re.Pattern[str], text: str, count: int = 0) -> Rewrite:
+    return _each_line(lambda line: pattern.sub(text, line, count=count))
 
 
 # Lines in quotation marks, and lines of a quoted e-mail.
@@ -103,12 +106,11 @@ def _without_quotes(line: str) -> str:
     return bare[1:-1].replace('""', '"') + line[len(bare) :]
 
 
+_REPLY_MARK = re.compile("^ *(?:> ?)?")
+
+
 def _are_replies(lines: Lines) -> bool:
     return len(lines) > 1 and all(line.startswith(">") for line in lines)
-
-
-def _without_reply_mark(line: str) -> str:
-    return line.lstrip(" ").removeprefix(">").removeprefix(" ")
 
 
 # Frames: drawn with box characters, of Stata with row numbers on the left, of Markdown and Jira.
@@ -197,7 +199,7 @@ def _have_apostrophes(lines: Lines) -> bool:
     return any(map(_APOSTROPHE.search, lines)) and not any(map(_CLOSING_APOSTROPHE.search, lines))
 
 
-def _have_typographic_quotes(lines: Lines) -> bool:
+def _have_quotes(lines: Lines) -> bool:
     """Return whether delimiters are within typographic quotation marks."""
     cells = ("".join(filter(None, groups)) for s in lines for groups in _TYPOGRAPHIC.findall(s))
     return any(mark in cell for cell in cells for mark in DELIMITERS)
@@ -436,22 +438,12 @@ CONTAINERS = (
     Container("import_key_cells", _find_key_cells, _name_key_cells),
     Container("import_folded", find_blocks, _join_blocks),
     Container("import_quoted_lines", _are_quoted, _each_line(_without_quotes)),
-    Container("import_replies", _are_replies, _each_line(_without_reply_mark)),
+    Container("import_replies", _are_replies, _replacing(_REPLY_MARK, "")),
     Container("import_frame", _are_barred, _each_line(_without_bars)),
     Container("import_frame", _have_one_bar, _each_line(_without_one_bar)),
     Container("import_other_delimiter", _other_delimiter, _with_one_delimiter),
-    Container(
-        "import_guarded", _are_guarded, _each_line(lambda line: _GUARDED.sub(r'"\1\2"', line))
-    ),
-    Container(
-        "import_bracketed",
-        _are_bracketed,
-        _each_line(lambda line: _BRACKETED.sub(r'"\1"', line, count=1)),
-    ),
-    Container(
-        "import_apostrophes", _have_apostrophes, _each_line(lambda line: _APOSTROPHE.sub("", line))
-    ),
-    Container(
-        "import_typographic_quotes", _have_typographic_quotes, _each_line(_with_plain_quotes)
-    ),
+    Container("import_guarded", _are_guarded, _replacing(_GUARDED, r'"\1\2"')),
+    Container("import_bracketed", _are_bracketed, _replacing(_BRACKETED, r'"\1"', 1)),
+    Container("import_apostrophes", _have_apostrophes, _replacing(_APOSTROPHE, "")),
+    Container("import_typographic_quotes", _have_quotes, _each_line(_with_plain_quotes)),
 )

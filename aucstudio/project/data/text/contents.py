@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from aucstudio.project.data.cells import Cells, is_cast
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.text.column_types import (
+    CODE,
     digits_of_codes,
     format_of_most,
+    holds_codes,
     stray_of,
     type_of,
 )
@@ -155,8 +157,6 @@ class Source:
         Whether it may hold :data:`~aucstudio.project.data.cells.LOOKALIKES`.
     header : tuple of str
         The row of names as it is in the file; its repetitions are left out.
-    chosen : tuple of str
-        The parts of the dialect that a person set.
     sha256 : str
     is_small : bool
         Whether the file is read without DuckDB: it has few rows, or very many columns.
@@ -177,7 +177,6 @@ class Source:
     lines: int
     lookalikes: bool
     header: tuple[str, ...]
-    chosen: tuple[str, ...]
     sha256: str
     is_small: bool
     findings: tuple[Finding, ...]
@@ -276,8 +275,8 @@ class FormatChecks(abc.ABC):
         """Return the number of numbers in a column, the least, and some of them."""
 
     @abc.abstractmethod
-    def _code_in(self, k: int) -> str:
-        """Return a code with leading zeros if a column of whole numbers holds codes."""
+    def _spellings(self, k: int) -> Iterable[str]:
+        """Return the stripped texts of a column, each at least once."""
 
     def _checked(self, rows: int, left_out: LeftOut) -> Contents:
         """Read columns again that do not have the format of the sample."""
@@ -343,8 +342,9 @@ class FormatChecks(abc.ABC):
             is_short = length is not None and 0 <= self._known(k)[1] < 10.0 ** (
                 length - 1 if length else 300
             )
-            if is_short and (code := self._code_in(k)):
-                found[k] = code
+            known = [c for c in self._spellings(k) if c.lower() not in words] if is_short else []
+            if known and holds_codes(known, words):
+                found[k] = next(filter(CODE.fullmatch, known), known[0])
         return found
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aucstudio.project.data.cells import (
+    READ,
     Cells,
     CellStore,
     NotPlainError,
@@ -21,7 +22,6 @@ from aucstudio.project.data.cells import (
     text_sql,
 )
 from aucstudio.project.data.input_files import for_duckdb, literal
-from aucstudio.project.data.text.column_types import CODE
 from aucstudio.project.data.text.contents import (
     Contents,
     FormatChecks,
@@ -34,7 +34,12 @@ from aucstudio.project.data.text.contents import (
     some_numbers,
 )
 from aucstudio.project.data.text.dialect import LONGEST_ROW, Dialect
-from aucstudio.project.data.text.numerals import BLANKS, LONGEST_INTEGER, NumberFormat
+from aucstudio.project.data.text.numerals import (
+    BLANKS,
+    LONGEST_INTEGER,
+    NumberCells,
+    NumberFormat,
+)
 from aucstudio.project.data.text.rows import first_unreadable, may_be_misread, rejected_rows
 from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError
@@ -62,8 +67,14 @@ class FileCells(FormatChecks, CellStore):
         progress: Advance,
         **options: Any,
     ) -> None:
+        if source.typed is not None:  # to open another database takes 25 ms
+            options.setdefault("database", source.typed.connection)
         super().__init__(source.shown, folder, progress, **options)
-        self.source = source
+        self.source, self.numbers = source, {}
+        numbers = self.numbers
+        self._connection.create_function(
+            READ, lambda text, k: numbers[k].read(text), ["VARCHAR", "INTEGER"], "DOUBLE"
+        )
         path = source.path if source.tidied is None else source.tidied.path
         self._path = for_duckdb(path, folder)
 
@@ -100,7 +111,7 @@ class FileCells(FormatChecks, CellStore):
         """Return the first cell that is not a number in each of some columns; slow."""
         source, found = self.source, dict[str, Unreadable]()
         if source.typed is None:
-            return first_unreadable(source, counts, contents.forms, contents.others)
+            return first_unreadable(source, counts, contents)
         for k, count in counts.items():
             cell = self._cell(k, contents.forms[k], bare=True)
             (text,) = self._one(
@@ -110,18 +121,9 @@ class FileCells(FormatChecks, CellStore):
             found[source.names[k]] = Unreadable(count, text, None, contents.others.get(k, ()))
         return found
 
-    def _code_in(self, k: int) -> str:
-        cell = f"trim({self._text(k)}, {literal(BLANKS)})"
-        words = ", ".join(map(literal, sorted(self.source.dialect.number_words)))
-        is_code = f"FILTER (regexp_full_match({cell}, {literal(CODE.pattern)}))"
-        known = f"FILTER (lower({cell}) NOT IN ({words}))"
-        first, last, whole, shortest, longest = self._one(
-            f"SELECT min({cell}) {is_code}, max({cell}) {is_code}, "
-            f"bool_and(regexp_full_match({cell}, '[0-9]+')) {known}, "
-            f"min(strlen({cell})) {known}, max(strlen({cell})) {known} FROM {self._relation()}"
-        )
-        are_codes = first is not None and whole and (first != last or shortest == longest)
-        return str(first) if are_codes else ""
+    def _spellings(self, k: int) -> Iterable[str]:
+        sql = f"SELECT DISTINCT trim({self._text(k)}, {literal(BLANKS)}) FROM {self._relation()}"
+        return sorted(text for (text,) in self._all(sql) if text is not None)
 
     def _select(self, forms: Formats, *, bare: bool = False) -> str:
         """Return the query that reads some columns; texts may be ``bare``, as in the file."""
@@ -140,7 +142,7 @@ class FileCells(FormatChecks, CellStore):
         text, dialect, typed = self._text(k), self.source.dialect, self.source.typed
         if form is None:
             return text if bare else text_sql(text, dialect.text_words)
-        self.expect(k, form, dialect.number_words)
+        self.numbers[k] = NumberCells(form, dialect.number_words)
         if typed is not None and (number := typed.number(k, form, dialect.number_words)):
             return number
         lookalikes = self.source.lookalikes
@@ -238,7 +240,7 @@ class Reader(FileCells):
         )
         sql = f"SELECT {', '.join(columns)} FROM {self._relation(plain)}"
         for k in plain:
-            self.expect(k, written, dialect.number_words)
+            self.numbers[k] = NumberCells(written, dialect.number_words)
         try:
             found = self._gather(sql, forms, plain)
         except (InputError, NeedsTidyingError, NotPlainError):

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import Array
 from aucstudio.notices.words import suggestion
 from aucstudio.project.data.text import vocabulary
 from aucstudio.project.errors import column_error, input_error
@@ -50,7 +51,6 @@ MONTHLY = ("y-m", "m/y", "mon y", "mon year", "y q", "q y")
 DIGITS = {8: "ymd", 14: "ymdhms"}
 # Years of two digits are 1970 to 2069.
 _PIVOT = 70
-Array = NDArray[np.float64]
 
 # The date itself as a number.
 WHOLE = "number"

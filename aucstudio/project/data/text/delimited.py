@@ -14,6 +14,7 @@ from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.column_types import forced_form, guess_form
+from aucstudio.project.data.text.containers import unwrap
 from aucstudio.project.data.text.contents import (
     MOST_BYTES,
     WIDE,
@@ -40,7 +41,6 @@ from aucstudio.project.data.text.rows import (
     tidy,
 )
 from aucstudio.project.data.text.scan import Scan, scan
-from aucstudio.project.data.text.separators import is_plain
 from aucstudio.project.data.text.small_reader import SmallReader
 from aucstudio.project.errors import input_error
 
@@ -88,7 +88,6 @@ def text_table(
         rejected=tuple(contents.left_out.listed),
         rejected_rows=contents.left_out.total,
         remarks=(*source.findings, *findings),
-        chosen=source.chosen,
         unreadable=unreadable,
         row_numbers=contents.row_numbers,
     )
@@ -102,22 +101,28 @@ def _read(source: Source, folder: Path, progress: ReadingProgress) -> _Reading:
 
     if source.is_small:
         contents = SmallReader(source, advance).read()
-        columns = _columns(source, contents)
-        counts = set_aside(columns)
-        unreadable = first_unreadable(source, counts, contents.forms, contents.others)
-        return contents, columns, unreadable
+        columns, counts = _columns(source, contents)
+        return contents, columns, first_unreadable(source, counts, contents)
     from aucstudio.project.data.text.csv_cells import Reader
 
     with Reader(source, folder, advance) as reader:
         contents = reader.read()
-        columns = _columns(source, contents)
-        return contents, columns, reader.first_unreadable(set_aside(columns), contents)
+        columns, counts = _columns(source, contents)
+        return contents, columns, reader.first_unreadable(counts, contents)
 
 
-def _columns(source: Source, contents: Contents) -> list[Column]:
-    forms = map(source.notation, contents.forms.values())
-    cells = zip(source.names, contents.cells, forms, strict=True)
-    return [Column.of_cells(name, c.values, c.missing, c.distinct, form) for name, c, form in cells]
+def _columns(source: Source, contents: Contents) -> tuple[list[Column], dict[int, int]]:
+    """Return the columns, and the number of infinite cells of each, which become missing."""
+    columns, counts = list[Column](), dict[int, int]()
+    for (k, form), cells in zip(contents.forms.items(), contents.cells, strict=True):
+        values = cells.values
+        if form is not None and np.isinf(cells.largest):
+            infinite = np.isinf(values)
+            if count := int(np.count_nonzero(infinite)):
+                values[infinite], counts[k] = np.nan, count
+        missing, number = cells.missing + counts.get(k, 0), source.notation(form)
+        columns.append(Column.of_cells(source.names[k], values, missing, cells.distinct, number))
+    return columns, counts
 
 
 def read_separated(
@@ -135,20 +140,6 @@ def read_separated(
     except NeedsTidyingError:
         plain = tidied()
         return plain, read(plain)
-
-
-def set_aside(columns: list[Column], among: Iterable[int] | None = None) -> dict[int, int]:
-    """Make infinite cells missing in some columns, and return their number in each."""
-    counts = {}
-    for k in range(len(columns)) if among is None else among:
-        if columns[k].kind == "text":
-            continue
-        infinite = np.isinf(columns[k].values)
-        if count := int(np.count_nonzero(infinite)):
-            columns[k].values[infinite] = np.nan
-            columns[k] = dataclasses.replace(columns[k], missing=columns[k].missing + count)
-            counts[k] = count
-    return counts
 
 
 def open_delimited(
@@ -174,9 +165,7 @@ def open_delimited(
     quote = given.get("quote", (known or Dialect()).quote)
     refuse_endless(path, plain, text, delimiter, quote)
     findings: list[Finding] = []
-    if not delimiter and not is_plain(text):
-        from aucstudio.project.data.text.containers import unwrap
-
+    if not delimiter:
         plain, findings = unwrap(plain, text, folder)
         text, whole = head_of(plain)
 
@@ -216,7 +205,6 @@ def open_delimited(
         lines=scanned.lines,
         lookalikes=scanned.lookalikes or plain is not path,
         header=tuple(layout.header) if dialect.header and not dialect.upper_rows else (),
-        chosen=tuple(sorted(given)),
         sha256=scanned.sha256,
         is_small=is_small(text, whole, plain.stat().st_size, len(names)),
         findings=tuple(findings),

@@ -175,7 +175,7 @@ def column_names(sample: TextSample, dialect: Dialect) -> tuple[list[str], list[
     width = sample.width
     if not dialect.header:
         names = [f"c{k + 1}" for k in range(width)]
-        return names, [remark("header", "import_no_header", columns=width)]
+        return names, [remark("import_no_header", columns=width)]
     first = sample.first
     if dialect.short_header == "first":
         return unique_names(["", *first][:width] + [""] * (width - len(first) - 1))
@@ -192,7 +192,7 @@ def unique_names(given: Sequence[str]) -> tuple[list[str], list[Finding]]:
         unique = wanted if name and name not in used else _unused(wanted, taken, used)
         if unique != name:
             code = "import_repeated_name" if name else "import_unnamed"
-            notices.append(remark("header", code, number=k + 1, given=name, name=unique))
+            notices.append(remark(code, number=k + 1, given=name, name=unique))
         names.append(unique)
         used.add(unique)
     return names, notices

@@ -80,14 +80,14 @@ def find_decoding(path: Path, found: Scan, given: str | None, known: str | None)
         The encoding of an earlier file of this layout.
     """
     nuls = found.nuls
-    findings: tuple[Finding, ...] = (_notice("import_nul_bytes", nuls=nuls),) if nuls else ()
+    findings: tuple[Finding, ...] = (remark("import_nul_bytes", nuls=nuls),) if nuls else ()
     if given is not None:
         return Decoding(given, findings=findings, nuls=nuls)
     if found.encoding is not None and not found.damaged:
         return Decoding(found.encoding, findings=findings, nuls=nuls)
     invalid, line = _invalid_bytes(path, found)
     if invalid:
-        findings += (_notice("import_invalid_bytes", bytes=invalid, line=line),)
+        findings += (remark("import_invalid_bytes", bytes=invalid, line=line),)
         return Decoding("utf-8", True, findings, "replace", nuls)
     if known is not None and not is_utf8(known):
         return Decoding(known, False, findings, nuls=nuls)
@@ -95,18 +95,14 @@ def find_decoding(path: Path, found: Scan, given: str | None, known: str | None)
 
     lines = _non_ascii_lines(path, found)
     if other := _encoding_of_invalid(lines):
-        findings += (_notice("import_mixed_encoding", encoding=other),)
+        findings += (remark("import_mixed_encoding", encoding=other),)
         return Decoding("utf-8", False, findings, other, nuls)
     guess = guess_encoding(lines)
     code = "import_encoding_doubt" if guess.other else "import_encoding"
     word, other_word = guess.words
     doubt = {"word": word, "other": guess.other, "other_word": other_word}
-    findings += (_notice(code, encoding=guess.encoding, **doubt),)
+    findings += (remark(code, encoding=guess.encoding, **doubt),)
     return Decoding(guess.encoding, False, findings, nuls=nuls)
-
-
-def _notice(code: str, **values: object) -> Finding:
-    return remark("encoding", code, **values)
 
 
 def _invalid_bytes(path: Path, found: Scan) -> tuple[int, int]:

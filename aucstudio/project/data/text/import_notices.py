@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import itertools
 import re
@@ -88,10 +89,10 @@ def about_layout(
     yield from about_entities(rows)
     # Databases escape delimiters that are part of a cell.
     if cell := next((cell for row in rows for cell in row[:-1] if cell.endswith("\\")), ""):
-        yield remark("kind", "import_backslash", cell=cell)
+        yield remark("import_backslash", cell=cell)
     yield from layout.findings
     if dialect.header and dialect.short_header == "last" and any(layout.sample.column(-1)):
-        yield remark("header", "import_short_header", (names[-1],), column=names[-1])
+        yield remark("import_short_header", (names[-1],), column=names[-1])
     yield from about_names
 
 
@@ -99,7 +100,7 @@ def about_entities(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
     """Report the first HTML entity in some rows."""
     entities = (_ENTITY.search(cell) for row in rows for cell in row if "&" in cell)
     if (sign := next(filter(None, entities), None)) and html.unescape(sign[0]) != sign[0]:
-        yield remark("encoding", "import_entities", sign=sign[0], meant=html.unescape(sign[0]))
+        yield remark("import_entities", sign=sign[0], meant=html.unescape(sign[0]))
 
 
 def about_encoded_twice(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
@@ -110,7 +111,7 @@ def about_encoded_twice(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
 
         word, once = encoded_twice(text)
         if word:
-            yield remark("encoding", "import_encoded_twice", word=word, once=once)
+            yield remark("import_encoded_twice", word=word, once=once)
 
 
 def about_dialect(
@@ -177,8 +178,8 @@ def about_cells(
     yield from _about_rows(contents)
 
 
-def _about_column(code: str, name: str, kind: str = "kind", **facts: object) -> Finding:
-    return remark(kind, code, (name,), column=name, **facts)
+def _about_column(code: str, name: str, **facts: object) -> Finding:
+    return remark(code, (name,), column=name, **facts)
 
 
 def _about_forms(columns: Columns) -> Iterator[Finding]:
@@ -196,7 +197,7 @@ def _about_forms(columns: Columns) -> Iterator[Finding]:
     for code, names in several.items():
         if names:
             shown = listed(names, _SHOWN)
-            yield remark("kind", code, tuple(names), columns=shown, count=len(names))
+            yield remark(code, tuple(names), columns=shown, count=len(names))
     for name, (form, cells) in known.items():
         if form.affix and not is_per_cent(form):
             yield _about_column("import_unit", name, unit=form.affix)
@@ -265,7 +266,7 @@ def _about_numbers(
     may_be_hours = dialect.decimal == "," or _CLOCKED.search(name.lower())
     if form is None:
         if holds_codes(cells, dialect.number_words):
-            yield _about_column("import_codes", name, "identifier")
+            yield _about_column("import_codes", name)
     elif may_be_hours and len(some) >= _FEWEST_HOURS and all(map(_HOUR.fullmatch, some)):
         yield _about_column("import_hours", name, cell=some[0])
     elif some and all(map(_POWER.fullmatch, some)):
@@ -316,9 +317,9 @@ def about_missing(columns: Sequence[Column], words: Iterable[str] = ()) -> Itera
     total = sum(column.missing for column in columns)
     shown = ", ".join(map(repr, words))
     if shown:
-        yield remark("missing", "import_missing_words", (), total, cells=total, words=shown)
+        yield remark("import_missing_words", (), total, cells=total, words=shown)
     elif total:
-        yield remark("missing", "import_missing", (), total, cells=total)
+        yield remark("import_missing", (), total, cells=total)
 
 
 def about_unreadable(unreadable: Mapping[str, Unreadable]) -> Iterator[Finding]:
@@ -329,7 +330,7 @@ def about_unreadable(unreadable: Mapping[str, Unreadable]) -> Iterator[Finding]:
         cells = (", ".join(shown[:_SHOWN]) or repr(one.text)) + (" and others" if more else "")
         where = "" if one.line is None else f"; the first in line {one.line}"
         facts = {"column": name, "count": one.count, "cells": cells, "where": where}
-        yield remark("kind", "import_unreadable", (name,), one.count, **facts)
+        yield remark("import_unreadable", (name,), one.count, **facts)
 
 
 def _about_repeated_names(
@@ -340,7 +341,7 @@ def _about_repeated_names(
     again = {name: one for name, one in unreadable.items() if {one.text} & (known - {name})}
     if len(again) > 1:
         line, shown = next(iter(again.values())).line, _first_of(again)
-        yield remark("header", "import_names_again", tuple(again), line=line, columns=shown)
+        yield remark("import_names_again", tuple(again), line=line, columns=shown)
 
 
 def _about_text(name: str, cells: list[str], stray: str, dialect: Dialect) -> Iterator[Finding]:
@@ -348,10 +349,12 @@ def _about_text(name: str, cells: list[str], stray: str, dialect: Dialect) -> It
     known = [cell for cell in cells if not is_missing_number(cell, dialect.number_words)]
     if not stray:
         # The first cell that is not a number, if most are.
-        others = [cell for cell in known if not any(form.matches(cell) for form in formats("."))]
-        stray = others[0] if 0 < len(others) <= (1 - _NEARLY) * len(known) else ""
+        most = int((1 - _NEARLY) * len(known))
+        others = (cell for cell in known if not any(form.matches(cell) for form in formats(".")))
+        first = [*itertools.islice(others, most + 1)]
+        stray = first[0] if 0 < len(first) <= most else ""
     if CODE.fullmatch(stray):
-        yield _about_column("import_codes", name, "identifier")
+        yield _about_column("import_codes", name)
     elif why := phrase("import_stray", cell=stray) if stray else _why_text(known, dialect.decimal):
         yield _about_column("import_text", name, why=why)
 
@@ -385,9 +388,10 @@ def _with_text(cells: Sequence[str]) -> str:
 def _two_formats(cells: Sequence[str], decimal: str) -> tuple[str, str] | None:
     """Return two cells in different formats of a column of numbers or of dates."""
     for forms in (formats(decimal), date_forms(cells, decimal)):
-        fitting = [next((form for form in forms if form.matches(cell)), None) for cell in cells]
-        if None not in fitting:
-            others = (c for c, form in zip(cells, fitting, strict=True) if form != fitting[0])
+        fitting = (next((form for form in forms if form.matches(cell)), None) for cell in cells)
+        known = [*itertools.takewhile(lambda form: form is not None, fitting)]
+        if len(known) == len(cells):
+            others = (c for c, form in zip(cells, known, strict=True) if form != known[0])
             return next(((cells[0], other) for other in others), None)
     return None
 
@@ -407,20 +411,20 @@ def _about_rows(contents: Contents) -> Iterator[Finding]:
     """Report rows that were repaired, rows that are not data, and rows that cannot be read."""
     left_out = contents.left_out
     for code, (rows, line) in left_out.repairs.items():
-        yield remark("rejected", code, (), rows, rows=rows, line=line)
+        yield remark(code, (), rows, rows=rows, line=line)
     others = [row for row in left_out.listed if row.reason not in _REPORTED]
     for reason in _REPORTED:
         same = [row for row in left_out.listed if row.reason == reason]
         if same:
-            kind = "header" if reason == AGAIN else "rejected"
             code = "import_lines" if len(same) > 1 else "import_line"
             where = {"unit": same[0].unit, "lines": _first_of(str(row.line) for row in same)}
-            yield remark(kind, code, (), len(same), **where, why=reason)
+            one = remark(code, (), len(same), **where, why=reason)
+            yield dataclasses.replace(one, kind="header") if reason == AGAIN else one
     count = left_out.total - (len(left_out.listed) - len(others))
     if count and others:
         first = others[0]
         facts = {"rows": count, "unit": first.unit, "line": first.line, "why": first.reason}
-        yield remark("rejected", "import_rejected", (), count, **facts)
+        yield remark("import_rejected", (), count, **facts)
 
 
 def _first_of(words: Iterable[str]) -> str:

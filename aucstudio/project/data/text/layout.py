@@ -27,7 +27,13 @@ from aucstudio.project.data.text.header import (
     find_name_rows,
     joined_names,
 )
-from aucstudio.project.data.text.numerals import BLANKS, guess_decimal, is_remark, plain_remarks
+from aucstudio.project.data.text.numerals import (
+    BLANKS,
+    are_plain,
+    guess_decimal,
+    is_remark,
+    plain_remarks,
+)
 from aucstudio.project.data.text.separators import (
     Record,
     cut_rows,
@@ -150,7 +156,10 @@ def _layout(
     sample = _without_blank_end(TextSample(first, body, width), has_header=bool(header))
     columns = [sample.column(k) for k in range(sample.width)]
     voting = columns[:: max(1, sample.width // _MOST_VOTING)]
-    values = [[cell for cell in cells if not is_remark(cell)] for cells in voting]
+    values = [
+        cells if are_plain(cells) else [cell for cell in cells if not is_remark(cell)]
+        for cells in voting
+    ]
     lower = rows[names + 1 : found.body] if header else []
     dialect = dataclasses.replace(
         dialect,
@@ -168,12 +177,12 @@ def _layout(
     )
     dialect.check()
     if sum(map(is_number, header)) > 1:
-        findings.append(remark("header", "import_numeric_names"))
+        findings.append(remark("import_numeric_names"))
     findings += _about_lower_rows(lower, first)
     if not header and (above := [row for row in rows if row[0] < found.first]):
         findings += _about_unfit_names(*above[-1], sample.width)
     if dialect.ragged:
-        findings.append(remark("header", "import_ragged"))
+        findings.append(remark("import_ragged"))
     return Layout(dialect, sample, tuple(findings), header)
 
 
@@ -183,15 +192,13 @@ def _names(upper: Sequence[Row], header: Row, width: int) -> tuple[Row, list[Fin
     for row in reversed(upper):
         names = joined_names(row, names)
     if upper:
-        findings.append(remark("header", "import_combined_names", rows=len(upper) + 1))
+        findings.append(remark("import_combined_names", rows=len(upper) + 1))
     extra = len(names) - width
     if 0 < extra == names.count("") and names[width:] != [""] * extra:
         names = [*filter(None, names)]
-        findings.append(remark("header", "import_blank_names", names=extra))
+        findings.append(remark("import_blank_names", names=extra))
     elif dropped := [name for name in names[width:] if name] if extra > 0 else []:
-        findings.append(
-            remark("header", "import_extra_names", names=extra, columns=listed(dropped, _SHOWN))
-        )
+        findings.append(remark("import_extra_names", names=extra, columns=listed(dropped, _SHOWN)))
     return names, findings
 
 
@@ -220,7 +227,7 @@ def _missing_words(columns: list[list[str]], given: Mapping[str, Any]) -> tuple[
 def _about_unfit_names(line: int, row: Row, width: int) -> Iterator[Finding]:
     """Report names above the rows that are too few or too many for the columns."""
     if 1 < len(row) != width and are_names(row):
-        yield remark("header", "import_unfit_names", line=line, names=len(row), cells=width)
+        yield remark("import_unfit_names", line=line, names=len(row), cells=width)
 
 
 def _about_lower_rows(rows: Sequence[Record], names: Row) -> Iterator[Finding]:
@@ -228,7 +235,7 @@ def _about_lower_rows(rows: Sequence[Record], names: Row) -> Iterator[Finding]:
     for line, row in rows:
         cells = [f"{n} {unit[:40]}" for n, unit in zip(names, row, strict=False) if unit]
         code = "import_units" if are_units(row) else "import_name_words"
-        yield remark("header", code, line=line, cells=listed(cells, _SHOWN))
+        yield remark(code, line=line, cells=listed(cells, _SHOWN))
 
 
 def _with_commented_names(
@@ -293,7 +300,7 @@ def find_extra_table(text: str, dialect: Dialect) -> tuple[int, Finding] | None:
         if below and above and len(above) >= len(below) and _differ(above, below):
             (line, _), (_, names) = block[0], below[0]
             shown = listed(names, _SHOWN_NAMES)
-            return line, remark("header", "import_extra_table", (), line=line, names=shown)
+            return line, remark("import_extra_table", (), line=line, names=shown)
     return None
 
 

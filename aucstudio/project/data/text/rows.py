@@ -15,6 +15,7 @@ import numpy as np
 
 from aucstudio.project.data.text.contents import (
     MAX_REJECTED,
+    Contents,
     LeftOut,
     NeedsTidyingError,
     Rejected,
@@ -35,7 +36,7 @@ from aucstudio.project.data.text.footer import (
     is_total,
     mark_footer,
 )
-from aucstudio.project.data.text.numerals import BLANKS, NumberFormat, is_missing_number
+from aucstudio.project.data.text.numerals import BLANKS, is_missing_number
 from aucstudio.project.data.text.scan import last_open_quote, lines_at
 
 AGAIN = "the names of the columns again"
@@ -201,12 +202,15 @@ class RowCounter:
         self._listed: list[Rejected] = []
         self._places: list[int] = []
 
-    def count(self, row: TableRow) -> None:
-        """Count a row."""
-        self.total += 1
-        if row.repair:
-            self._repairs[row.repair].append(row.line)
-        if row.reason:
+    def kept(self, rows: Iterable[TableRow]) -> Iterator[Row]:
+        """Count rows, and yield the cells of those that are kept."""
+        for row in rows:
+            self.total += 1
+            if row.repair:
+                self._repairs[row.repair].append(row.line)
+            if not row.reason:
+                yield row.cells
+                continue
             self._places.append(self.total)
             if len(self._listed) < MAX_REJECTED:
                 self._listed.append(Rejected(row.line, row.reason, self.total))
@@ -228,10 +232,8 @@ def tidy(source: Source, folder: Path, progress: Callable[[float], None]) -> Sou
     counter = RowCounter()
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        for row in walk_rows(source):
-            counter.count(row)
-            if not row.reason:
-                writer.writerow(row.cells)
+        for cells in counter.kept(walk_rows(source)):
+            writer.writerow(cells)
             if counter.total % _PROGRESS_EVERY == 0:
                 progress(min(1.0, counter.total / max(source.lines, 1)))
     return dataclasses.replace(source, tidied=Tidied(path, counter.left_out()))
@@ -270,10 +272,7 @@ def rejected_rows(source: Source, rejects: Sequence[tuple[int, int, str]]) -> Le
 
 
 def first_unreadable(
-    source: Source,
-    counts: Mapping[int, int],
-    forms: Mapping[int, NumberFormat | None],
-    spellings: Mapping[int, tuple[tuple[str, int], ...]] | None = None,
+    source: Source, counts: Mapping[int, int], contents: Contents
 ) -> dict[str, Unreadable]:
     """Return the first cell that is not a number in each of some columns; slow.
 
@@ -282,21 +281,19 @@ def first_unreadable(
     source : Source
     counts : mapping of column to int
         The number of such cells.
-    forms : mapping of column to NumberFormat
-    spellings : mapping of column to pairs of text and int, optional
-        How these cells are spelled, and how often.
+    contents : Contents
     """
     found: dict[int, tuple[str, int]] = {}
     words = source.dialect.number_words
     for row in walk_rows(source) if counts else ():
         for k in [k for k in counts if k not in found and not row.reason]:
-            form, cell = forms[k], row.cells[k].strip(BLANKS)
+            form, cell = contents.forms[k], row.cells[k].strip(BLANKS)
             if form and not is_missing_number(cell, words) and not np.isfinite(form.read(cell)):
                 found[k] = cell, row.line
         if len(found) == len(counts):
             break
     return {
-        source.names[k]: Unreadable(n, text, line, (spellings or {}).get(k, ()))
+        source.names[k]: Unreadable(n, text, line, contents.others.get(k, ()))
         for k, n in counts.items()
         for text, line in [found.get(k, ("", None))]
     }

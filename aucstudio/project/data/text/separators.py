@@ -37,13 +37,6 @@ _VALUE = re.compile(
 _LIKELY, _SURE = 0.75, 0.9
 _MOST_CHARACTERS = 1 << 18
 _FEWEST_LINES, _FEW, _LAYOUT_LINES, _MOST_TITLES = 3, 100, 500, 6
-# What no plain table of delimited cells holds.
-_MARKS_OF_CONTAINERS = re.compile(
-    r"""["'=|>*{}\\`\f\u2500-\u257f\u201c\u201e\u00ab]|^\W*\w[^,;\t]*:(?:\s|[^\t]*\t)|[;:~]{2}""",
-    re.MULTILINE,
-)
-# Lines by which a container is recognised.
-FIRST_LINES = 200
 _MARKS = frozenset(DELIMITERS)
 _INDIAN = re.compile(r"[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3}(?:\.[0-9]*)?")
 
@@ -161,7 +154,9 @@ def detect_separators(text: str, whole: bool, given: dict[str, str], skip: int) 
     if "delimiter" in given:
         found = dialect(given["delimiter"])
     else:
-        usual = [candidate(mark) for mark in DELIMITERS]
+        # Without any delimiter, the first one is taken.
+        first, others = DELIMITERS[0], DELIMITERS[1:]
+        usual = [candidate(first), *(candidate(mark) for mark in others if mark in text)]
         top = max((one.score, one.width) for one in usual)
         alike = [one for one in usual if (one.score, one.width) == top]
         # Of equals, the one that separates numbers from words, then the first.
@@ -310,11 +305,3 @@ def uncommented(line: str, mark: str) -> str:
     """Return a comment without its mark, and without words such as "Fields:" before names."""
     bare = line.lstrip().removeprefix(mark).lstrip(mark[:1] + " ")
     return _NAMES_FOLLOW.sub("", bare, count=1) if _NAMES_FOLLOW.match(bare) else bare
-
-
-def is_plain(text: str) -> bool:
-    """Return whether a delimiter is equally frequent in all lines that hold no container's mark."""
-    lines = [line for line in text.split("\n")[:FIRST_LINES] if line.strip()]
-    counts = [{line.count(mark) for line in lines} for mark in DELIMITERS]
-    is_regular = any(len(found) == 1 and 0 not in found for found in counts)
-    return is_regular and not _MARKS_OF_CONTAINERS.search(text)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project.data.cells import Cells, is_cast, number_cells
-from aucstudio.project.data.text.column_types import CODE, holds_codes
 from aucstudio.project.data.text.contents import (
     Contents,
     FormatChecks,
@@ -20,13 +19,7 @@ from aucstudio.project.data.text.contents import (
     some_numbers,
 )
 from aucstudio.project.data.text.dialect import Dialect
-from aucstudio.project.data.text.numerals import (
-    BLANKS,
-    NumberCells,
-    NumberFormat,
-    are_plain,
-    is_missing_number,
-)
+from aucstudio.project.data.text.numerals import BLANKS, NumberCells, NumberFormat, are_plain
 from aucstudio.project.data.text.rows import RowCounter, walk_rows
 from aucstudio.project.data.text.scan import Advance
 
@@ -66,7 +59,7 @@ class SmallReader(FormatChecks):
         for k, form in forms.items():
             self._columns[k] = _Column(self.source.dialect, form)
             self.numbers[k] = self._columns[k].numbers
-        for block in [self._held] if self._held else self._blocks():
+        for block in self._blocks():
             if len(forms) == len(self._columns):
                 for k, cells in enumerate(zip(*block, strict=True)):
                     self._columns[k].add(cells)
@@ -76,7 +69,10 @@ class SmallReader(FormatChecks):
 
     def _blocks(self) -> Iterator[list[list[str]]]:
         """Yield the rows that are kept; count them the first time."""
-        rows = self._kept(None if self._counter.total else self._counter)
+        if self._held:
+            yield self._held
+            return
+        rows = self._kept()
         height = max(1, BLOCK_CELLS // len(self.source.names))
         block, more = _take(rows, height), _take(rows, height)
         self._held = block if not more else []
@@ -84,23 +80,17 @@ class SmallReader(FormatChecks):
             yield block
             block, more = more, _take(rows, height)
 
-    def _kept(self, counter: RowCounter | None) -> Iterator[list[str]]:
-        for row in walk_rows(self.source):
-            if counter is not None:
-                counter.count(row)
-                self._progress(min(1.0, counter.total / max(self.source.lines, 1)))
-            if not row.reason:
-                yield row.cells
+    def _kept(self) -> Iterator[list[str]]:
+        counter = RowCounter() if self._counter.total else self._counter
+        for cells in counter.kept(walk_rows(self.source)):
+            self._progress(min(1.0, counter.total / max(self.source.lines, 1)))
+            yield cells
 
     def _known(self, k: int) -> tuple[int, float, list[float]]:
         return some_numbers(self._columns[k].cells().values)
 
-    def _code_in(self, k: int) -> str:
-        words = self.source.dialect.number_words
-        blocks = [self._held] if self._held else self._blocks()
-        cells = [row[k].strip(BLANKS) for block in blocks for row in block]
-        known = [cell for cell in cells if not is_missing_number(cell, words)]
-        return next(filter(CODE.fullmatch, known), known[0]) if holds_codes(known, words) else ""
+    def _spellings(self, k: int) -> Iterable[str]:
+        return (row[k].strip(BLANKS) for block in self._blocks() for row in block)
 
 
 def _take(rows: Iterator[list[str]], height: int) -> list[list[str]]:
