@@ -89,3 +89,12 @@ def test_stopped_fit_keeps_its_scorer():
     assert not fitted.converged_
     assert fitted.n_iter_ == 3
     np.testing.assert_array_equal(fitted.scorer_.weights, seen[-1].scorer().weights)
+
+
+def test_more_free_rows_than_an_ordinary_working_set_take_few_rounds():
+    X, positive = drawn(rows=1200, features=8, apart=0.5)
+    fitted = SVM(kernel="rbf", C=100.0, gamma=0.1).fit(X, positive)
+    sizes = np.abs(fitted.scorer_.weights)
+    assert np.count_nonzero(sizes < 100.0) > 400
+    assert fitted.n_iter_ < 40
+    assert violation(fitted, X, rbf_kernel(X, gamma=0.1), positive, np.full(1200, 100.0)) < 1e-6

@@ -7,14 +7,8 @@ import pytest
 from scipy import stats
 
 from aucstudio.engine import inference, roc
-from aucstudio.engine.inference.drawn_curves import (
-    Descending,
-    DrawnSpacings,
-    Spacings,
-    _areas,
-    deciding,
-    drawn_areas,
-)
+from aucstudio.engine.inference.drawn_curves import _areas, deciding, drawn_areas
+from aucstudio.engine.inference.spacings import Descending, DrawnSpacings, Spacings
 from aucstudio.project.results.summary import around
 from tests.benchmarks import inference_grid as grid
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
-from aucstudio.engine.inference.drawn_curves import DRAWS, bounds, deciding, drawn_areas
+from aucstudio.engine.inference.drawn_curves import bounds, deciding, drawn_areas
 from aucstudio.engine.inference.results import (
     Interval,
     TestResult,
@@ -33,6 +33,7 @@ from aucstudio.engine.inference.results import (
     widened,
 )
 from aucstudio.engine.inference.sampling import Components, Sampling, Variance, components_of
+from aucstudio.engine.inference.spacings import DRAWS
 
 PLENTY = 60
 """Rows that decide an area, from which on its variance is known well enough."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime
 import glob
+import json
 import re
 import struct
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -27,7 +28,7 @@ from aucstudio.project.data.input_files import (
 )
 from aucstudio.project.data.readers.archive import check_swelling
 from aucstudio.project.data.readers.conversion import leave_room, spell, typed_rows
-from aucstudio.project.data.readers.formats import Advance, ReadOptions, Written, names_sql
+from aucstudio.project.data.readers.formats import NAMES, Advance, ReadOptions, Written
 from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
@@ -192,7 +193,8 @@ def write_columns(
         f"c{k}{'' if t is not datetime.datetime else '::TIMESTAMP'}" for k, t in enumerate(types)
     )
     query = f"SELECT {', '.join(cells)} FROM arrow"
-    _copy_arrow(rows, 0, target, options, query, f", {names_sql(names)}")
+    settings = f", KV_METADATA {{{quoted(NAMES)}: {literal(json.dumps(names))}}}"
+    _copy_arrow(rows, 0, target, options, query, settings)
 
 
 def _text(cell: Any) -> str | None:

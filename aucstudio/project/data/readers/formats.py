@@ -12,16 +12,15 @@ from __future__ import annotations
 
 import codecs
 import dataclasses
-import json
 import re
 import tomllib
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.input_files import literal, quoted, require_file
+from aucstudio.project.data.input_files import require_file
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import input_error
 from aucstudio.project.typed import Sendable
@@ -119,10 +118,6 @@ class Written(Sendable):
     roles: dict[str, str] = dataclasses.field(default_factory=dict)
     name: str = ""
 
-    def with_remarks(self, *more: Finding) -> Written:
-        """Append remarks."""
-        return dataclasses.replace(self, remarks=(*self.remarks, *more))
-
 
 Write = Callable[[Path, Path, ReadOptions, Advance], Written]
 
@@ -165,11 +160,6 @@ class Format:
     swelling: float = 1.0
     part: str = ""
     encodings: bool = False
-
-
-def names_sql(names: Sequence[str]) -> str:
-    """Return the option of DuckDB that stores the names of columns in a Parquet file."""
-    return f"KV_METADATA {{{quoted(NAMES)}: {literal(json.dumps(names))}}}"
 
 
 def _is_workbook(path: Path, _text: str) -> bool:

@@ -47,7 +47,8 @@ def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Wr
     book = _Workbook(path)
     name = pick_part(path, "sheet", book.names, options, book.holds_table, book.is_aside)
     rows = book.rows_to_write(name)
-    return written_part(target, "sheet", book.names, name, rows, report).with_remarks(*book.remarks)
+    written = written_part(target, "sheet", book.names, name, rows, report)
+    return dataclasses.replace(written, remarks=(*written.remarks, *book.remarks))
 
 
 class _Workbook:

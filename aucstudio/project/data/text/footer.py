@@ -130,16 +130,18 @@ def summary_kind(cells: Sequence[str], groups: Container[str] = ()) -> Kind:
     """
     first, others = _leading(cells)
     has_gaps = len(others) + 1 < len(cells)
-    if found := _SUBTOTAL.fullmatch(first):
-        is_known = (found["group"] or "") in groups and all(map(is_value, others))
-        if is_known or (others and has_gaps):
+    if has_gaps or not is_value(first):
+        if found := _SUBTOTAL.fullmatch(first):
+            is_known = (found["group"] or "") in groups and all(map(is_value, others))
+            if is_known or (others and has_gaps):
+                return SUBTOTAL
+        elif _is_result(cells):
             return SUBTOTAL
-    elif _is_result(cells):
-        return SUBTOTAL
-    if kind := next((kind for kind, words in _SUMMARIES.items() if words.fullmatch(first)), NONE):
-        return kind if has_gaps or all(map(is_value, others)) else NONE
-    if _OVERALL.fullmatch(first):
-        return TOTAL if others and has_gaps and all(map(is_value, others)) else NONE
+        of_words = (kind for kind, words in _SUMMARIES.items() if words.fullmatch(first))
+        if kind := next(of_words, NONE):
+            return kind if has_gaps or all(map(is_value, others)) else NONE
+        if _OVERALL.fullmatch(first):
+            return TOTAL if others and has_gaps and all(map(is_value, others)) else NONE
     if len(others) >= _MOST_WORDS:
         return NONE
     # Cells that are cut by their places may cut words.
