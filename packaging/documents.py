@@ -236,6 +236,7 @@ class Pair(TypedDict):
     refused: str
     reason: str
     alike: bool
+    notices: list[Notice]
 
 
 class Pairs(TypedDict):

@@ -15,12 +15,15 @@ from aucstudio.gui.dialogs.run_dialogs import FindBestDialog
 from aucstudio.gui.pages.best.best_view import BestView
 from aucstudio.gui.pages.best.leaderboard import cells
 from aucstudio.gui.pages.best.words import members_words, statement, title, typeset
+from aucstudio.gui.state.plan import Plan
 from aucstudio.gui.windows import describe_work
 from aucstudio.notices import text
 from aucstudio.notices.words import elapsed_words
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
+from aucstudio.project.results.thresholds import curve_of
 from aucstudio.project.store.model_file import load_model
+from aucstudio.project.store.project.database import as_stored
 from aucstudio.project.tournament import background
 from aucstudio.project.tournament.background import SearchRequest
 from aucstudio.project.tournament.search import find_best, held_out_once
@@ -263,6 +266,23 @@ def test_stopped_search_selects_the_best_so_far(view, qtbot):
     assert standings.ended == "stopped"
     assert session.selected == standings.best
     assert "best model found" in shown(view, qtbot)
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.3), None])
+def test_every_page_shows_the_threshold_of_the_best(view, ended, fpr_range, qtbot):
+    session = view.session
+    end = ended.enter(session, fpr_range=fpr_range)
+    (split,) = session.records[end.best].splits
+    expected = end.rule.place(curve_of(split))
+    assert session.focus.threshold == expected
+    if fpr_range is not None:
+        assert end.point.threshold == expected
+    dialog = ExportModelDialog(session, session.run(end.best), view)
+    qtbot.addWidget(dialog)
+    dialog.choice.kinds.button(VALIDATED).setChecked(True)
+    assert dialog.choice.validated().threshold == expected
+    again = Plan.from_json(as_stored(session.plan.as_json()))
+    assert again.target_of(end.best) == session.focus.target
 
 
 @pytest.mark.slow

@@ -1,11 +1,16 @@
 """The chosen run by the levels of a column, in the page Compare."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from aucstudio.gui.pages.compare.compare_view import GROUPS, PICTURE, CompareView
+from aucstudio.gui.pages.compare.subgroups import statement
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.subgroups import subgroups
+from aucstudio.project.results.summary import Estimate
+from aucstudio.project.results.thresholds import Target
 from tests.gui.conftest import choose, make_record, points, put, refresh_and_wait
 
 BAND = (0.0, 0.1)
@@ -20,6 +25,34 @@ def choose_mode(view, mode, qtbot):
     view.show_switch.choose(mode)
     refresh_and_wait(qtbot, view)
     qtbot.waitUntil(lambda: not view.busy())
+
+
+def test_levels_with_few_positives_are_not_quoted(table_session, view, qtbot):
+    put(table_session, make_record(table_session.table))
+    choose_mode(view, GROUPS, qtbot)
+    few, enough = (
+        dataclasses.replace(group, positives=n, level=name, auc=Estimate(auc, auc, auc))
+        for group, n, name, auc in zip(
+            view.groups.found.groups, (1, 40), ("rare", "common"), (0.1, 0.8), strict=True
+        )
+    )
+    found = dataclasses.replace(view.groups.found, groups=(few, enough), p_auc=np.nan)
+    headline = statement(found, "Run", BAND, Target()).headline
+    assert "AUC 0.800 (common)" in headline
+    assert "rare" not in headline
+    found = dataclasses.replace(found, groups=(few,))
+    assert "rare" not in statement(found, "Run", BAND, Target()).headline
+
+
+def test_only_a_message_is_shown_before_there_are_levels(table_session, view, qtbot):
+    assert not view.content.isVisible()
+    assert view.hint.isVisible()
+    choose_mode(view, GROUPS, qtbot)
+    assert not view.groups.plot.isVisible()
+    put(table_session, make_record(table_session.table))
+    refresh_and_wait(qtbot, view)
+    qtbot.waitUntil(view.groups.plot.isVisible)
+    assert not view.hint.isVisible()
 
 
 def by(view, column, qtbot):

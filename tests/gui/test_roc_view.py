@@ -18,6 +18,7 @@ from aucstudio.gui.pages.roc.axes import place
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.runs.progress import Look
@@ -372,6 +373,13 @@ def test_sentence_reports_a_significant_difference(records):
     assert said.headline == f"In FPR 0 … 0.5, Right is {lead} higher than Wrong: significant."
     assert "p < 0.001." in said.more
     assert f"Wrong (AUC {1 - auc_summary(best).value:.3f}) ranks in reverse" in said.more
+
+
+def test_sentence_names_columns_that_only_one_run_used(records, table):
+    fewer = make_record(table.with_roles(ignore=["x0"]), validation=Validation(test_size=0.5))
+    runs = [ShownRun(records["RLS"], RunLook("Leak", 0)), ShownRun(fewer, RunLook("Clean", 1))]
+    said = texts.roc_sentence(runs, BAND)
+    assert said.headline.endswith(" Leak used 1 column more (x0).")
 
 
 def test_sentence_over_splits_tests_paired_differences(records):

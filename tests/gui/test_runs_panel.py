@@ -567,6 +567,17 @@ def test_stopped_run_names_the_basis_of_its_figures(panel, session, records):
         assert sentence.startswith(f"Stopped {words}")
 
 
+def test_runs_with_other_columns_than_the_present_ones_are_marked(panel, session, table):
+    mark = text("other_columns")
+    assert not cell(panel, "plain", "name").data(BELOW)
+    session.put_table(table.with_roles(ignore=["x0"]))
+    assert cell(panel, "plain", "name").data(BELOW) == mark
+    session.select("plain")
+    words = text("used_more_columns", run="plain", count=1, columns=("x0",))
+    assert words in panel.details.warnings.sentences
+    assert words in cell(panel, "plain", "name").data(Qt.ItemDataRole.ToolTipRole)
+
+
 # ----------------------------------------------------------------- the card
 
 

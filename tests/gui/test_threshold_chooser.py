@@ -289,7 +289,11 @@ def test_invalid_input_is_reported_and_kept(
     before = session.focus, session.stakes
     edit = scores_chooser.fields[field]
     edit.clear()
+    scores_chooser.layout().activate()
+    place = scores_chooser.card.y()
     write(qtbot, edit, text)
+    scores_chooser.layout().activate()
+    assert scores_chooser.card.y() == place
     assert words in scores_chooser.problem.text()
     assert edit.text() == text
     assert (session.focus, session.stakes) == before

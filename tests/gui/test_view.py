@@ -2,7 +2,14 @@
 
 import pytest
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from aucstudio.gui.common.controls import WrappingRow
 from aucstudio.gui.common.sentence import Sentence, Statement
@@ -159,6 +166,25 @@ def test_elided_headline_is_in_its_tooltip_and_continued_in_more(qtbot, sentence
     holder.resize(4000, 800)
     qtbot.waitUntil(lambda: made.headline.toolTip() == "")
     assert made.headline.text() == WORDS * 3
+
+
+def test_opened_rest_is_scrolled_into_view(qtbot):
+    made, column, area = Sentence("low_sentence"), QVBoxLayout(), QScrollArea()
+    holder = QWidget()
+    column.setContentsMargins(0, 0, 0, 0)
+    column.addSpacing(600)
+    column.addWidget(made)
+    holder.setLayout(column)
+    area.setWidget(holder)
+    area.setWidgetResizable(True)
+    qtbot.addWidget(area)
+    area.resize(400, 300)
+    with qtbot.waitExposed(area):
+        area.show()
+    made.setText(Statement("Short.", WORDS * 8))
+    bar = area.verticalScrollBar()
+    made.more_button.click()
+    qtbot.waitUntil(lambda: 0 < bar.value() == bar.maximum())
 
 
 def test_headline_has_three_lines_on_a_narrow_tall_page(sentence):

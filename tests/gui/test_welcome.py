@@ -13,6 +13,7 @@ from aucstudio.gui.panels.welcome import WelcomePage
 from aucstudio.notices.words import day_words
 from aucstudio.project.examples import examples
 from aucstudio.project.results.documents import describe_file
+from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.record import FAILED
 from aucstudio.project.store import workspace
 from aucstudio.project.store.project.project_file import ProjectFile
@@ -124,6 +125,20 @@ def test_project_outline_is_cached_until_it_changes(project, monkeypatch):
     assert describe_file(project) == first
     os.utime(project, (1, 1))
     assert describe_file(project).facts == "read anew"
+
+
+def test_best_run_is_one_with_the_present_columns(tmp_path, table):
+    file = ProjectFile.create(tmp_path / "leak.aucproj")
+    now = table.with_roles(ignore=["x0", "x1", "x2"])
+    for one, regularization in ((table, 1.0), (now, 2.0), (now, 3.0)):
+        record = make_record(one, params={"regularization": regularization})
+        name = "clean" if one is now else "leaking"
+        plan = dataclasses.replace(record.experiment, name=name)
+        file.add_run(dataclasses.replace(record, experiment=plan))
+    assert "best leaking" in describe_file(file.path).facts
+    file.set_plan({"data": DataReference.to_table(now).as_json()})
+    os.utime(file.path, (1, 1))
+    assert "best clean" in describe_file(file.path).facts
 
 
 def test_failed_runs_are_counted_as_in_the_window(project, table):

@@ -126,6 +126,24 @@ def test_all_pairs_are_corrected_together(one, make_run):
     assert pairs[0].p_corrected == pairs[0].p  # refused pairs are not counted
 
 
+def test_runs_with_other_columns_are_compared_with_a_notice(table, one):
+    data = DataReference.to_table(table.with_roles(ignore=["x0", "x1"]))
+    fewer = execute(plan_experiment(data, "auc-rls", {}, Validation(), BAND), table)
+    (pair,) = comparison.compare_runs([("a", fewer), ("b", one[0])], BAND)
+    more = notice("used_more_columns", run="b", count=2, columns=("x0", "x1"))
+    assert pair.p >= 0
+    assert pair.notices == pair.turned().notices == (more,)
+    assert [found["code"] for found in pair.as_json()["notices"]] == ["used_more_columns"]
+    assert comparison.compare_runs([("a", one[0]), ("b", one[1])], BAND)[0].notices == ()
+
+
+def test_columns_read_differently_are_named(table, one):
+    read = table.with_roles(absent={"x2": (0.0,)})
+    found = comparison.other_columns("a", one[0].experiment, "the table", read)
+    assert found == (notice("read_columns_differently", count=1, columns=("x2",)),)
+    assert comparison.other_columns("a", one[0].experiment, "the table", table) == ()
+
+
 def test_different_rows_are_refused(one, several, make_run):
     other_seed = make_run(0.01, Validation(seed=7))
     shorter = dataclasses.replace(several[1], splits=several[1].splits[:2])

@@ -3,6 +3,7 @@
 import pytest
 
 from aucstudio.engine import METHODS
+from aucstudio.notices import text
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.outlook import outlooks, start_here
@@ -62,6 +63,8 @@ def test_estimated_time_grows_with_the_number_of_fits(table_of):
     assert set(one) == set(METHODS)
     assert many["nbauc"].seconds == pytest.approx(5 * one["nbauc"].seconds)
     assert many["nbauc"].details.startswith("20 fits: ")
+    assert one["auc-rls"].seconds > 4 * one["auc-rls"].cost.seconds  # a run is more than its fits
+    assert one["auc-rls"].words == text("outlook_time", seconds=None)
 
 
 def test_methods_too_large_for_memory_are_not_suggested(table_of, monkeypatch):

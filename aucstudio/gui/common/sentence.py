@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import across, down, link_button, unbroken
+from aucstudio.gui.state.background import delayed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,6 +95,7 @@ class Sentence(QWidget):
         self.more_button = link_button(f"{name}_more_button", about)
         self.more_button.setText("More")
         self.more_button.toggled.connect(self.fit)
+        self.more_button.toggled.connect(delayed(self, 0, self._scroll_to_rest).start)
         kept = self.more_button.sizePolicy()
         kept.setRetainSizeWhenHidden(True)
         self.more_button.setSizePolicy(kept)
@@ -155,6 +157,14 @@ class Sentence(QWidget):
         line, page = self.rest.fontMetrics().lineSpacing(), self.parentWidget()
         most = _MOST_LINES * line if page is None else round(_MOST_OF_PAGE * page.height())
         return max(line, min(_MOST_LINES * line, most)) + _SPARE
+
+    def _scroll_to_rest(self) -> None:
+        """Scroll a page that is higher than the window."""
+        part = self.parentWidget()
+        while part is not None and not isinstance(part, QScrollArea):
+            part = part.parentWidget()
+        if part is not None:
+            part.ensureWidgetVisible(self, 0, 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

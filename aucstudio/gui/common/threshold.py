@@ -221,6 +221,7 @@ def rates_words(figures: ThresholdFigures) -> str:
 _FIRST = {"tpr": 0.9, "precision": 0.5, ALERTS: 10.0}
 _DEFAULT_FPR = 0.01
 _FIELD = 92  # pixels of width
+_PROBLEM_LINES = 2
 _MOST = 1e9
 # The rules for which a field is shown; the threshold itself always is.
 _RULES_OF = {"cases": (ALERTS,), "prior": ("precision", ALERTS, "cost"), "miss": ("cost",)}
@@ -283,6 +284,10 @@ class ThresholdChooser(QWidget):
         for row, key in enumerate(("bound", *_RULES_OF, "threshold")):
             self._add_field(row, key)
         self.problem = label("", "error", wrap=True, name=f"{name}_problem")
+        if not small:  # an error must not move what is below
+            kept = self.problem.sizePolicy()
+            kept.setRetainSizeWhenHidden(True)
+            self.problem.setSizePolicy(kept)
         self.effect = label("", wrap=True, name=f"{name}_effect")
         self.card = ConfusionCard(f"{name}_confusion")
         self.remarks = label("", "muted", wrap=True, name=f"{name}_remarks")
@@ -355,7 +360,8 @@ class ThresholdChooser(QWidget):
         self.effect.setText(f"{rates_words(chosen.figures)}, {alerts} alerts per 1,000 cases.")
         self.card.name_classes(*chosen.names)
         self.card.show_figures(chosen.figures, stakes)
-        problem = chosen.choice.problem
+        problem, line = chosen.choice.problem, self.problem.fontMetrics().lineSpacing()
+        self.problem.setMinimumHeight(0 if self._small else _PROBLEM_LINES * line)
         show_note(self.problem, f"{problem} {_OWN_SHOWN}" if problem else "", "error")
         more = [] if problem else threshold_remarks(target, stakes, chosen.figures)
         show_note(self.remarks, " ".join(filter(None, [chosen.where, *map(str, more)])))

@@ -114,7 +114,8 @@ class PageView(QWidget):
         self.switch.chosen.connect(self.view_asked)
         self.controls.addWidget(self.switch)
         top = across((self.controls, 1), (self._make_export_button(), TOP))
-        self.setLayout(down(top, (self.body, 1), self.sentence, around=(8, 8, 8, 0)))
+        self.frame = down(top, (self.body, 1), self.sentence, around=(8, 8, 8, 0))
+        self.setLayout(self.frame)
         self.picture_verbs: Sequence[QAction] = ()
         self._stale = self._is_new = True
 
@@ -133,7 +134,7 @@ class PageView(QWidget):
             update() if self.isVisible() else self.mark_stale()
 
     def set_content(self, layout: QLayout, hint: str, *, scrolls: bool = False) -> None:
-        """Set the pictures of the page, and the text in their place if there are none.
+        """Set the pictures of the page, and the text in their place until they are shown.
 
         A page that scrolls keeps the least heights of its pictures where it is low.
         """
@@ -144,7 +145,7 @@ class PageView(QWidget):
             self.content = area
         self.hint = hint_label(f"{self._short_name}_hint")
         self.hint.setText(hint)
-        self.hint.hide()
+        self.content.hide()  # show_content shows it
         for part in (self.hint, self.content):
             self.body.addWidget(part, stretch=1)
 

@@ -35,6 +35,7 @@ from aucstudio.gui.dialogs.method_chooser import MethodChooser
 from aucstudio.gui.panels.param_form import ParamForm, TextEditor
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
+from aucstudio.notices import text
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.estimate import cost_of_fit, fits_sparse, training_size
 from aucstudio.project.runs.outlook import Outlook, outlooks, start_here
@@ -212,7 +213,9 @@ class MethodPanel(Card):
         rows, pairs = size[0] + size[1], size[0] * size[1]
         sparse = fits_sparse(plan.method, method.get_params(), None, plan.preparation, table)
         cost = cost_of_fit(method, size, table, sparse=sparse)
-        return f"{each}{rows:,} rows, {pairs:,} pairs: {cost.words}"
+        run = Outlook(fits, cost, rows=table.rows)
+        taken = text("outlook_run", time=run.seconds and run.words, bytes=cost.bytes)
+        return f"{each}{rows:,} rows, {pairs:,} pairs: {taken}"
 
     def show_problem(self, setting: str, sentence: str) -> None:
         """Show what is wrong, beside its setting if the form has it."""

@@ -45,6 +45,7 @@ from aucstudio.gui.panels.run_columns import (
     ListedFigures,
     RunValues,
     facts_of,
+    present_columns,
 )
 from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.session import Session, ShownRun
@@ -225,7 +226,7 @@ class RunDetails(Card):
         self._add_buttons()
         figures.arrived.connect(self._on_figures)
         session.listen(self.refresh, "selection", "runs")
-        session.listen(self._show_figures, "band_rested")
+        session.listen(self._show_figures, "band_rested", "table")
         self.refresh()
 
     def sizeHint(self) -> QSize:
@@ -324,6 +325,7 @@ class RunDetails(Card):
             "Ranks in reverse: check which class is the positive one." if reverse else "",
             *texts([*cautions(record), *range_notices(record, band)]),
             *(f"{ELSEWHERE} {one}" for one in trained_elsewhere(record, band)),
+            *texts(present_columns(shown, self.session.table)),
         ]
         return [part for part in parts if part]
 

@@ -17,7 +17,7 @@ from aucstudio.engine import METHODS
 from aucstudio.gui.common.table import ColumnSpec
 from aucstudio.gui.state.background import Background, delayed
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.notices import text
+from aucstudio.notices import Notice, text, texts
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import (
     counted,
@@ -26,9 +26,9 @@ from aucstudio.notices.words import (
     range_words,
     seconds_words,
 )
-from aucstudio.project.data.validation import (
-    Validation,
-)
+from aucstudio.project.data.columns import ColumnChoices
+from aucstudio.project.data.validation import Validation
+from aucstudio.project.results.comparison import other_columns
 from aucstudio.project.results.summary import (
     WHOLE,
     Estimate,
@@ -282,6 +282,14 @@ class RunValues(QObject):
             self._begin.start()
 
 
+def present_columns(run: ShownRun, table: ColumnChoices | None) -> tuple[Notice, ...]:
+    """Return how the columns of a run differ from those that a run would use now."""
+    if table is None:
+        return ()
+    present = text("present_columns")
+    return other_columns(run.look.name, run.record.experiment, present, table)
+
+
 ELSEWHERE = "†"
 COMING = "…"
 NONE = "–"
@@ -302,12 +310,20 @@ class RowContent:
         FPR range.
     failed_to_load : bool
         Whether the figures cannot be computed.
+    table : ColumnChoices or None
+        The open table.
     """
 
     run: ShownRun
     figures: ListedFigures | None
     band: Band
     failed_to_load: bool = False
+    table: ColumnChoices | None = None
+
+    @property
+    def other_columns(self) -> tuple[Notice, ...]:
+        """How the columns of the run differ from those that a run would use now."""
+        return present_columns(self.run, self.table)
 
     @property
     def facts(self) -> Facts:
@@ -411,7 +427,7 @@ def _name_about(row: RowContent) -> str:
     record, facts = row.run.record, row.facts
     made = f"{facts.method}, {facts.settings}, {facts.scheme}"
     text = (made, record.error or _STATES.get(record.status), facts.caution, row.run.look.notes)
-    return "\n".join(filter(None, text))
+    return "\n".join(filter(None, (*text, *texts(row.other_columns))))
 
 
 def _seconds(row: RowContent) -> float | None:
@@ -431,6 +447,7 @@ COLUMNS = (
         NAME,
         lambda row: _MARKS[row.run.record.status] + row.run.look.name,
         order=lambda row: row.run.look.name.casefold(),
+        below=lambda row: text("other_columns") if row.other_columns else "",
         about=_name_about,
     ),
     _figure(

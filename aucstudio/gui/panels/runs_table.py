@@ -110,6 +110,7 @@ class RunsModel(TableModel):
         self._facts.arrived.connect(self._on_facts)
         session.listen(self.refresh, "runs")
         session.listen(self._on_band, "band_rested")
+        session.listen(self.touch, "table")
         self.refresh()
 
     # ------------------------------------------------------------- rows
@@ -211,7 +212,7 @@ class RunsModel(TableModel):
         values = self.figures
         found: ListedFigures | None = values.known(item.record)
         lost = found is None and values.is_current(item.record)
-        return RowContent(item, found, self.session.plan.band, lost)
+        return RowContent(item, found, self.session.plan.band, lost, self.session.table)
 
     def setData(self, index: Index, value: Any, role: int = Role.EditRole) -> bool:
         shown = self.run_at(index.row())
@@ -286,17 +287,17 @@ class RowDelegate(QStyledItemDelegate):
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, self._view)
         if caution:
             area = self._with_sign(painter, area)
-        if index.column() != KEYS.index(NAME):
-            text = text.removesuffix(below).rstrip()
+        text = text.removesuffix(index.data(BELOW) or "").rstrip()
         self._write(painter, area, shown, text, below)
 
     def _below(self, index: Index) -> str:
+        own = index.data(BELOW) or ""
         if index.column() != KEYS.index(NAME):
-            return index.data(BELOW) or ""
+            return own
         places = [KEYS.index(key) for key in _UNDER_NAME]
         rows = index.model()
         hidden = [k for k in places if self._view.isColumnHidden(k)]
-        parts = [rows.data(rows.index(index.row(), k)) for k in hidden]
+        parts = [own, *(rows.data(rows.index(index.row(), k)) for k in hidden)]
         return " · ".join(part for part in parts if part and part != DEFAULTS)
 
     def _with_sign(self, painter: QPainter, area: QRect) -> QRect:

@@ -364,10 +364,8 @@ class FindBest:
     def choose(self, run: str, standings: Standings) -> None:
         """Select a run of a search with the threshold for its range."""
         self._session.select(run)
-        if standings.fpr_range is not None:
-            self._session.put_plan(
-                self._session.plan.with_target(run, Target("fpr", standings.fpr_range[1]))
-            )
+        target = Target("fpr", standings.rule.fpr)
+        self._session.put_plan(self._session.plan.with_target(run, target))
 
     def run_entry(self, standings: Standings, entry: Standing) -> None:
         """Start or queue the run of an entry that was not tested.

@@ -285,6 +285,15 @@ class ColumnChoices:
         found = (WEIGHT_ROLES.get(column.role) for column in self.columns)
         return next((kind for kind in found if kind), None)
 
+    @functools.cached_property
+    def feature_reading(self) -> dict[str, tuple[Any, ...]]:
+        """How the cells of each feature are read, by name."""
+        return {
+            column.name: (column.role, column.number, column.absent, column.same, column.parts)
+            for column in self.columns
+            if column.role in ("number", "category")
+        }
+
     @property
     def absent(self) -> dict[str, tuple[float, ...]]:
         """Number codes of missing values by column."""

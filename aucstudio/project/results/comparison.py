@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from aucstudio.engine import inference, roc
 from aucstudio.engine.roc import FREQUENCY
 from aucstudio.notices import Notice, notice, text
+from aucstudio.project.data.columns import ColumnChoices
 from aucstudio.project.data.validation import FORWARD
 from aucstudio.project.results.summary import (
     LEVEL,
@@ -133,6 +134,8 @@ class PairComparison:
         Why a difference was computed but not tested; empty where it was.
     alike : bool
         Whether both rank every pair identically, so that there is nothing to test.
+    notices : tuple of Notice
+        How the columns that the two runs used differ.
     """
 
     a: str
@@ -146,6 +149,7 @@ class PairComparison:
     correction: str = HOLM
     reason: str = ""
     alike: bool = False
+    notices: tuple[Notice, ...] = ()
 
     @property
     def significant(self) -> bool:
@@ -294,17 +298,21 @@ def compare_runs(
     sound = [(a, b) for ((_, a), (_, b)), why in zip(pairs, refusals, strict=True) if not why]
     tests = iter(pair_tests(sound, band, progress, workers))
     found = [
-        PairComparison(a, b, refused=refused) if refused else _compared(a, b, next(tests))
-        for ((a, _), (b, _)), refused in zip(pairs, refusals, strict=True)
+        PairComparison(a[0], b[0], refused=refused) if refused else _compared(a, b, next(tests))
+        for (a, b), refused in zip(pairs, refusals, strict=True)
     ]
     return corrected(found)
 
 
-def _compared(a: str, b: str, test: inference.TestResult) -> PairComparison:
+def _compared(a: Named, b: Named, test: inference.TestResult) -> PairComparison:
     found = test.difference, test.low, test.high, test.p
     # Other rankings of the same area have a standard error.
     alike = test.difference == 0.0 and test.se == 0.0
-    return PairComparison(a, b, *found, reason=test.reason, alike=alike)
+    (name, one), (other_name, other) = a, b
+    given, schema = other.experiment.is_given, other.experiment.data.schema
+    notices = () if given else other_columns(name, one.experiment, other_name, schema)
+    pair = PairComparison(name, other_name, *found, reason=test.reason, alike=alike)
+    return dataclasses.replace(pair, notices=notices)
 
 
 def corrected(pairs: Sequence[PairComparison], correction: str = HOLM) -> list[PairComparison]:
@@ -353,6 +361,24 @@ def planned_difference(a: RunRecord, b: RunRecord) -> Notice | None:
         if first != second:
             return notice(code, first=first, second=second)
     return None
+
+
+def other_columns(
+    name: str, made: Experiment, other_name: str, other: ColumnChoices
+) -> tuple[Notice, ...]:
+    """Return how the features of a run differ from those of another schema or of a table."""
+    own, others = made.data.schema.feature_reading, other.feature_reading
+    if made.is_given or own == others:
+        return ()
+    more = tuple(one for one in own if one not in others)
+    fewer = tuple(one for one in others if one not in own)
+    changed = tuple(one for one, read in own.items() if others.get(one, read) != read)
+    found = (
+        ("used_more_columns", {"run": name, "count": len(more), "columns": more}),
+        ("used_more_columns", {"run": other_name, "count": len(fewer), "columns": fewer}),
+        ("read_columns_differently", {"count": len(changed), "columns": changed}),
+    )
+    return tuple(notice(code, **values) for code, values in found if values["columns"])
 
 
 def difference(a: RunRecord, b: RunRecord) -> Notice | None:

@@ -21,7 +21,7 @@ from aucstudio.project.results.summary import (
     range_notices,
     run_as_json,
 )
-from aucstudio.project.runs.experiment import Band, require_band
+from aucstudio.project.runs.experiment import Band, DataReference, require_band
 from aucstudio.project.runs.record import RunRecord
 
 if TYPE_CHECKING:
@@ -93,14 +93,14 @@ def named_runs(
     project: str | Path, complain: Callable[[str], object] = lambda _sentence: None
 ) -> tuple[list[tuple[str, RunRecord]], Band]:
     """Read the listed runs of a project that have results; see :func:`listed_runs`."""
-    listed, band = listed_runs(project, complain)
+    listed, band, _present = listed_runs(project, complain)
     return [(name, record) for name, record in listed if record.splits], band
 
 
 def listed_runs(
     project: str | Path, complain: Callable[[str], object] = lambda _sentence: None
-) -> tuple[list[tuple[str, RunRecord]], Band]:
-    """Read the listed runs of a project by the names they go by, and the FPR range.
+) -> tuple[list[tuple[str, RunRecord]], Band, DataReference | None]:
+    """Read the listed runs of a project by their names, the FPR range, and the table in use.
 
     Parameters
     ----------
@@ -130,10 +130,13 @@ def listed_runs(
             experiment = record.experiment
             name = experiment.name or f"{experiment.title} {record.id}"
             named.append((look.name or name, record))
+    present = None
+    with contextlib.suppress(KeyError, TypeError, ValueError):
+        present = DataReference.from_json(contents.plan["data"])
     if window.band is not None:
-        return named, window.band
+        return named, window.band, present
     bands = [record.experiment.band for _name, record in named if record.splits]
-    return named, bands[-1] if bands else (0.0, 0.1)
+    return named, bands[-1] if bands else (0.0, 0.1), present
 
 
 def with_distinct_names(named: Sequence[tuple[str, RunRecord]]) -> list[tuple[str, RunRecord]]:
@@ -268,18 +271,25 @@ def describe_file(path: Path) -> Outline:
 
 def _facts(path: Path) -> str:
     try:
-        listed, band = listed_runs(path)
+        listed, band, present = listed_runs(path)
     except (InputError, OSError) as error:
         return f"cannot be read: {error}" if isinstance(error, OSError) else str(error)
     if not listed:
         return "no run"
+    from aucstudio.project.results.comparison import other_columns
     from aucstudio.project.store.project.database import DamagedError
 
     facts = [Path(listed[-1][1].experiment.data.path).name, runs_words(len(listed))]
     runs = [(name, record) for name, record in listed if record.splits]
     if 0 < len(runs) <= _MOST_RUNS:
         with contextlib.suppress(DamagedError):
-            name, record = max(runs, key=lambda run: pauc_summary(run[1], band).value)
+            # A run with the present columns is preferred; others may have used a leak.
+            current = [
+                (name, record)
+                for name, record in runs
+                if present and not other_columns(name, record.experiment, "", present.schema)
+            ]
+            name, record = max(current or runs, key=lambda run: pauc_summary(run[1], band).value)
             part, whole = pauc_summary(record, band).value, auc_summary(record).value
             facts.append(text("best_run", run=name, part=part, band=band, whole=whole))
     return " · ".join(facts)

@@ -232,7 +232,8 @@ def _differences(runs: Mapping[str, RunRecord], band: Band) -> list[Block]:
             TextTable(heads, [*map(_pair_row, pairs)]),
             Paragraph(text("report_tests", several=several, measure=measure)),
         ]
-    return blocks
+    apart = texts(found for pair in pairs for found in pair.notices)
+    return [*blocks, *([Paragraph(" ".join(apart))] if apart else [])]
 
 
 def _pair_row(pair: PairComparison) -> tuple[str, str, str, str]:
@@ -433,7 +434,7 @@ def _run_row(run: RunFigures, standing: WinCount) -> tuple[Cell, ...]:
 
 def _pair_cells(pair: PairComparison) -> tuple[Cell, ...]:
     p = (pair.p,) if pair.correction == UNCORRECTED else (pair.p, pair.p_corrected)
-    why = str(pair.refused or pair.reason)
+    why = " ".join(filter(None, (str(pair.refused or pair.reason), *texts(pair.notices))))
     return (pair.a, pair.b, pair.difference, pair.low, pair.high, *p, why)
 
 

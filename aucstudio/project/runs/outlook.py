@@ -10,7 +10,6 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.cost import Cost, largest_memory
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.notices import text
-from aucstudio.notices.words import rough_words
 from aucstudio.project.data.preparing.preparation_choice import (
     USUAL,
 )
@@ -20,6 +19,9 @@ from aucstudio.project.runs.estimate import cost_of_fit, fits_sparse, memory_lim
 from aucstudio.project.runs.experiment import Band
 
 _PATIENCE = 1800.0  # seconds of a run that may be recommended
+# Seconds for preparing, scoring and storing a split, and for each row of the table in it.
+_SPLIT_SECONDS, _ROW_SECONDS = 0.02, 5e-6
+_FEW_SECONDS = 10.0  # a shorter time depends more on what else the machine does
 _FEW_ROWS = 3000  # their kernel matrix is small
 _FEWEST_FOR_KERNELS = 150
 _FEWEST_FOR_TREES = 500
@@ -38,25 +40,30 @@ class Outlook:
         Of one fit; None if the table is too large for the method.
     problem : str
         Why the run is impossible; empty if it is possible.
+    rows : int
+        Of the table.
     """
 
     fits: int
     cost: Cost | None = None
     problem: str = ""
+    rows: int = 0
 
     @property
     def seconds(self) -> float | None:
         """Time of the run, if it can be estimated."""
         if self.cost is None or self.cost.seconds is None:
             return None
-        return self.fits * self.cost.seconds
+        return self.fits * (self.cost.seconds + _SPLIT_SECONDS + _ROW_SECONDS * self.rows)
 
     @property
     def words(self) -> str:
         """The time as a short text."""
         if self.problem:
             return "too large" if self.cost is None else "too large here"
-        return "–" if self.seconds is None else f"about {rough_words(self.seconds)}"
+        if self.seconds is None:
+            return "–"
+        return text("outlook_time", seconds=self.seconds if self.seconds >= _FEW_SECONDS else None)
 
     @property
     def details(self) -> str:
@@ -116,7 +123,7 @@ def _outlook(
         return Outlook(fits, problem=advice)
     if validation.scheme == LEAVE_PAIR_OUT and not method.leaves_pairs_out:
         return Outlook(fits, cost, text("outlook_pairs"))
-    return Outlook(fits, cost)
+    return Outlook(fits, cost, rows=table.rows)
 
 
 def start_here(

@@ -61,6 +61,7 @@ from aucstudio.project.tournament.standings import (
     WAITS,
     CriterionEstimate,
     Lead,
+    Milestone,
     RowCounts,
     Standing,
     Standings,
@@ -264,7 +265,10 @@ class _Search:
             self._entries[self._first] = dataclasses.replace(chosen, inner=choice.inner)
         # After a stop nothing more is fitted: the finished models are tested as a combination.
         if len(comparison.ready) > 1 or self.budget.stopped():
-            self._entries[COMBINATION] = self._combination()
+            self._entries[COMBINATION] = entry = self._combination()
+            if entry.inner is not None:
+                point = Milestone(self.budget.spent, entry.inner.value, COMBINATION)
+                comparison.course.append(point)
             self._first = COMBINATION if self.budget.stopped() else self._first
 
     def _combination(self) -> Standing:

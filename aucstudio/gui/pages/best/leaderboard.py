@@ -162,7 +162,7 @@ def _state(entry: Standing, standings: Standings) -> str:
         waits = "comes last" if entry.method == COMBINATION else "waits"
         left = "not finished" if entry.tried else "not begun"
         ready = f"ready, {entry.tried} tried" if entry.tried > 1 else "ready"
-        states = {WAITS: waits, TRAINS: "in training", LEFT: left, READY: ready}
+        states = {WAITS: waits, TRAINS: "in training", LEFT: left, READY: ready, JUDGED: "tested"}
         return states.get(entry.state, entry.state)
     if entry.run and entry.run == standings.best:
         return "best"

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QStackedWidget
 
+from aucstudio import notices
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.controls import Segments
 from aucstudio.gui.common.sentence import Statement
@@ -166,7 +167,7 @@ class CompareView(PageView):
     def _show_groups(self) -> None:
         """Show the selected run by the levels of a column."""
         self._answer.drop()
-        self.show_content(True)
+        self.show_content(self.groups.found is not None)
         self.footnote_label.hide()
         self._enable_exports(False)
         self.groups.refresh()
@@ -178,6 +179,7 @@ class CompareView(PageView):
 
     def _on_groups(self, words: Any) -> None:
         if self.shows_groups:
+            self.show_content(self.groups.found is not None)
             self.sentence.setText(words)
 
     def _enable_exports(self, enabled: bool) -> None:
@@ -227,7 +229,8 @@ class CompareView(PageView):
         tests = sum(not other.refused for other in found.pairs)
         said = texts.pair_sentence(pair, shown.measure, texts.rows_words(record))
         forecast = texts.forecast_words(pair, record, tests)
-        headline = " ".join(filter(None, (said.headline, shown.left_out(place))))
+        apart = *notices.texts(pair.notices), shown.left_out(place)
+        headline = " ".join(filter(None, (said.headline, *apart)))
         rest = said.more, forecast, texts.tally_words(found.pairs)
         self.sentence.setText(Statement.of(headline, *rest))
 

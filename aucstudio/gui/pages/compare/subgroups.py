@@ -252,10 +252,9 @@ def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statem
     known = [group for group in found.groups if not math.isnan(group.auc.value)]
     if not known:
         return Statement(text("no_level_tested", column=found.column))
-    sure = [group for group in known if not group.few]
-    known = sorted(sure if len(sure) > 1 else known, key=lambda group: group.auc.value)
-    low, high = known[0], known[-1]
-    ends = text("level_range", low=low, high=None if high is low else high)
+    sure = sorted((one for one in known if not one.few), key=lambda one: one.auc.value)
+    high = sure[-1] if len(sure) > 1 else None
+    ends = text("level_range", low=sure[0], high=high) if sure else ""
     untested, p = math.isnan(found.p_auc), found.p_auc
     state = "untested" if untested else "differ" if p < 0.05 else "alike"
     few = [group.level for group in found.groups if group.few]

@@ -46,7 +46,7 @@ _RARER = tuple(
 _INTERVALS = {comparison.AUC: 2, comparison.PAUC: 4, comparison.TPR: 6}
 
 PAIR_HEADS, PAIR_TIPS = worded_columns("compare_pairs_table")
-_P, _P_CORRECTED = 4, 5
+_INTERVAL, _P, _P_CORRECTED = 3, 4, 5
 
 
 def fill(table: SheetTable, rows: list[Row]) -> None:
@@ -401,7 +401,7 @@ class TablesPage(QWidget):
         self.runs_table.rarer = (_RARER[0], *other, *_RARER[1:])
         raw = bool(found.pairs) and found.pairs[0].correction == UNCORRECTED
         # One column of p-values is enough where they are not corrected.
-        self.pairs_table.rarer = () if raw else (_P,)
+        self.pairs_table.rarer = (_INTERVAL,) if raw else (_P, _INTERVAL)
         self.pairs_table.unneeded = (_P_CORRECTED,) if raw else ()
         for table in (self.runs_table, self.pairs_table):
             _fit(table)

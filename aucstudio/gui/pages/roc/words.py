@@ -21,14 +21,14 @@ from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.pages.roc.lines import Drawn, Face, shapes_of
 from aucstudio.gui.pages.roc.operating_point import FocusedPoint
 from aucstudio.gui.state.session import ShownRun
-from aucstudio.notices import text
+from aucstudio.notices import text, texts
 from aucstudio.notices.words import (
     figure_words,
     interval_words,
     p_words,
     p_words_corrected,
 )
-from aucstudio.project.results.comparison import compare_runs
+from aucstudio.project.results.comparison import PairComparison, compare_runs
 from aucstudio.project.results.summary import (
     LEVEL,
     WHOLE,
@@ -125,13 +125,15 @@ def _best_two(runs: list[ShownRun], band: Band) -> Statement:
     if not same_rows(runs[0].record, runs[1].record):
         a, b = (run_curves(run.record).area(band) for run in runs[:2])
         return Statement(text("lead_on_other_rows", where=where, a=a, b=b, **names))
-    lead, sure, significant = _compared(runs, band)
-    code = "runs_are_level" if figure_words(lead) == "0.000" else "run_leads"
-    return Statement(text(code, where=where, lead=lead, significant=significant, **names), sure)
+    pair, sure = _compared(runs, band)
+    code = "runs_are_level" if figure_words(pair.difference) == "0.000" else "run_leads"
+    lead, significant = pair.difference, pair.significant
+    found = text(code, where=where, lead=lead, significant=significant, **names)
+    return Statement(" ".join((found, *texts(pair.notices))), sure)
 
 
-def _compared(runs: list[ShownRun], band: Band) -> tuple[float, str, bool]:
-    """Return the lead of the first run over the second, its uncertainty and significance.
+def _compared(runs: list[ShownRun], band: Band) -> tuple[PairComparison, str]:
+    """Return the comparison of the first run with the second, and its uncertainty in words.
 
     The two are the best of all that are shown, so p is corrected for all their pairs, as on the
     Compare page.
@@ -141,13 +143,13 @@ def _compared(runs: list[ShownRun], band: Band) -> tuple[float, str, bool]:
     splits = len(runs[0].record.splits) if len(runs[0].record.splits) > 1 else None
     if pair.reason:
         sure = text("lead_untested", splits=splits, one=splits is None, reason=pair.reason)
-        return pair.difference, sure, pair.significant
+        return pair, sure
     known = p_words(pair.p)
     if tests > 1:
         known = f"{p_words_corrected(pair.p, pair.p_corrected, 'Holm')} ({tests} pairs)"
     bounds = (pair.low, pair.high) if np.isfinite(pair.low) else None
     sure = text("lead_tested", splits=splits, bounds=bounds, short=bounds is None, p=known)
-    return pair.difference, sure, pair.significant
+    return pair, sure
 
 
 def trained_words(runs: list[ShownRun], band: Band) -> list[str]:

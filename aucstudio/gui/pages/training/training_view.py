@@ -110,8 +110,8 @@ class TrainingView(PageView):
             plot.clicked.connect(partial(self._on_click, plot))
         self.verify_panel = VerifyPanel(self.session)
         self.controls.addWidget(self.verify_panel.button)
-        column = down(self.key, (self.plots_, 1), self.verify_panel, gap=4)
-        self.set_content(column, text("training_nothing"))
+        self.set_content(down(self.key, (self.plots_, 1), gap=4), text("training_nothing"))
+        self.frame.insertWidget(self.frame.indexOf(self.sentence), self.verify_panel)
 
     # ------------------------------------------------------------- showing
 
@@ -198,7 +198,7 @@ class TrainingView(PageView):
         self.plots_.draw_steps(live if steps else [], axis, what, live=True)
         self.plots_.draw_areas(live if areas else [], axis, band, live=True)
         self.plots_.frame(live=self._live is not None)
-        self.hint.setVisible(not steps and not areas)
+        self.show_content(steps or areas)
         self.key.setVisible((steps or areas) and not self._is_low)
         self._conclude()
 
