@@ -415,3 +415,24 @@ def test_all_unknown_columns_are_refused_together(score, later):
     assert "also 'city'" in err
     assert "--allow-unknown 'age' --allow-unknown 'city' scores" in err
     assert score(later(rows), "--allow-unknown", "age", "--allow-unknown", "city")[0] == 0
+
+
+@pytest.mark.parametrize("reader", [read_table, open_stream])
+def test_dates_after_training_are_reported_with_the_last_day(tmp_path, reader):
+    def dated(day, count):
+        return [
+            [f"{day + k // 2:02d}.03.2025 0{k % 10}:30", *row[1:]]
+            for k, row in enumerate(rows_of(count))
+        ]
+
+    header = ["seen", *HEADER[1:]]
+    model = trained(write_csv(tmp_path / "train.csv", header, dated(1, 40)))
+    path = write_csv(tmp_path / "later.csv", header, dated(20, 10))
+    report = score_file(model, path, lambda *_: None, read=reader)
+    late = report.later["seen"]
+    assert (late.count, late.last_day) == (8, "2025-03-20")
+    (sentence,) = (line for line in report.sentences() if "last training day" in line)
+    assert "8 of 10 rows" in sentence
+    assert "2025-03-20" in sentence
+    same = score_file(model, tmp_path / "train.csv", lambda *_: None, read=reader)
+    assert not same.later

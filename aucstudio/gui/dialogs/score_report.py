@@ -328,6 +328,9 @@ def _lines(report: ScoringReport) -> Iterator[Line]:
         yield what, f"{total:,}", "" if columns else _NOTHING
         for name, count, which in columns:
             yield f"{_INDENT}{name}", f"{count:,}", " ".join(which.split())
+    for name, late in report.later.items():
+        rows = f"{late.count:,} of {report.scored:,} rows after the last training day"
+        yield "Dates after training", f"{late.count:,}", f"{name}: {rows} ({late.last_day})"
     left_out = report.rows - report.scored
     yield "Rows left out", f"{left_out:,}", _NOTHING if not left_out else ""
     for row in report.left_out:

@@ -26,6 +26,7 @@ from aucstudio.project.data.preparing.acceptance import (
 from aucstudio.project.data.preparing.preparation import category_features
 from aucstudio.project.data.preparing.scales import MAX_LEVELS, MISSING, FarCells, spell_level
 from aucstudio.project.data.schema import ColumnSchema, Schema
+from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.contents import Rejected, Unreadable
 from aucstudio.project.errors import input_error
 from aucstudio.project.runs.model import Model
@@ -43,6 +44,14 @@ class Unseen:
 
     count: int
     values: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class LaterDates:
+    """Dates after the last day of the training table: number of rows, and that day."""
+
+    count: int
+    last_day: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,6 +107,9 @@ class ScoringReport:
     recurring : dict of str to (int, int)
         By group column, how many values also occur in the training table, and how many there are;
         empty for a model that does not hold them.
+    later : dict of str to LaterDates
+        By column of dates that the model uses as one number, if any date is later than the last
+        day of training.
     """
 
     table: str
@@ -117,11 +129,12 @@ class ScoringReport:
     allowed: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     empty: dict[str, int] = dataclasses.field(default_factory=dict)
     recurring: dict[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
+    later: dict[str, LaterDates] = dataclasses.field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain data, for ``aucstudio score --json``."""
         document: dict[str, Any] = msgspec.to_builtins(self)
-        for name in ("empty", "recurring"):
+        for name in ("empty", "recurring", "later"):
             document.pop(name)
         names = ("matched", "ignored", "missing")
         document["columns"] = {name: document.pop(name) for name in names}
@@ -137,6 +150,16 @@ class ScoringReport:
             text("score_ignored", names=some_names(self.ignored)),
             text("score_missing", names=some_names(self.missing)),
             *map(str, self._unusable()),
+            *(
+                text(
+                    "score_later",
+                    column=name,
+                    rows=late.count,
+                    total=self.scored,
+                    day=late.last_day,
+                )
+                for name, late in self.later.items()
+            ),
             *(text("score_gaps", column=n, rows=count) for n, count in self.gaps.items()),
             *(text("score_left_out", row=row) for row in self.left_out[:SHOWN]),
             text("score_more_left_out", rows=more if more > 0 else None),
@@ -229,7 +252,21 @@ def check_input(model: Model, table: AnyTable, absent: Sequence[str] = ()) -> Sc
         left_out=table.rejected,
         empty={name: missing[name] - _bad_cells(table, name) for name in matched},
         recurring=_recurring(model, table),
+        later=_later(model, table),
     )
+
+
+def _later(model: Model, table: AnyTable) -> dict[str, LaterDates]:
+    """Count the rows after the last training day, for each date that is used as one number."""
+    schema, numbers = model.schema, model.preparation.numbers
+    last = {c.name: c.latest for c in schema.columns if c.latest is not None and c.name in numbers}
+    names = [column.name for column in table.columns if column.name in last]
+    found = {}
+    for name, cells in zip(names, table.measured(names), strict=True):
+        if count := int(np.count_nonzero(np.floor(cells) > np.floor(last[name]))):
+            day = dates.spell(np.floor(last[name]), schema.layouts.get(name, dates.ISO))
+            found[name] = LaterDates(count, day)
+    return found
 
 
 def _recurring(model: Model, table: AnyTable) -> dict[str, tuple[int, int]]:
