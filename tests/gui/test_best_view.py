@@ -23,7 +23,7 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.thresholds import curve_of
 from aucstudio.project.store.model_file import load_model
-from aucstudio.project.store.project.database import plain
+from aucstudio.project.store.project.database import as_stored
 from aucstudio.project.tournament import background
 from aucstudio.project.tournament.background import SearchRequest
 from aucstudio.project.tournament.search import find_best, held_out_once
@@ -278,7 +278,7 @@ def test_every_page_shows_the_threshold_of_the_best(view, ended, fpr_range, qtbo
     qtbot.addWidget(dialog)
     dialog.choice.kinds.button(VALIDATED).setChecked(True)
     assert dialog.choice.validated().threshold == expected
-    again = Plan.from_json(plain(session.plan.as_json()))
+    again = Plan.from_json(as_stored(session.plan.as_json()))
     assert again.target_of(end.best) == session.focus.target
 
 

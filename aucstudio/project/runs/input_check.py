@@ -283,7 +283,7 @@ def _later(model: Model, table: AnyTable) -> dict[str, LaterDates]:
     found = {}
     for name, cells in zip(names, table.measured(names), strict=True):
         if count := int(np.count_nonzero(np.floor(cells) > np.floor(last[name]))):
-            day = dates.spell(np.floor(last[name]), schema.layouts.get(name, dates.ISO))
+            day = dates.date_text(np.floor(last[name]), schema.layouts.get(name, dates.ISO))
             found[name] = LaterDates(count, day)
     return found
 

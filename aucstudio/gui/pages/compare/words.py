@@ -93,7 +93,7 @@ def compare_checked(
     """Compute the figures of all runs and test every pair; called on another thread."""
     figures = {}
     for run in runs:
-        figures[run.record.id] = comparison.run_figures(run.look.name, run.record, band)
+        figures[run.record.id] = comparison.compared_figures(run.look.name, run.record, band)
         if post(0.0):
             raise Stopped("comparing")
     ranked = sorted(runs, key=lambda run: -figures[run.record.id].measured(measure).value)
