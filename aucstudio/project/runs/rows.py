@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -114,6 +114,13 @@ def far_cells(preparation: Preparation, table: AnyTable) -> tuple[FarCells, ...]
         for name, (low, high) in zip(preparation.numbers, limits, strict=True)
         if (low > -np.inf or high < np.inf) and name not in preparation.parts
     }
+    return cells_beyond(table, bounded)
+
+
+def cells_beyond(
+    table: AnyTable, bounded: Mapping[str, tuple[float, float]]
+) -> tuple[FarCells, ...]:
+    """List the cells of columns of numbers that are below or above two bounds."""
     names = [c.name for c in table.columns if c.name in bounded and c.kind == "number"]
     found: dict[str, FarCells] = {}
     for start, window in table.windows(table.height(len(names)), names) if names else ():

@@ -156,12 +156,13 @@ def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
     if splits > 1:
         here += int(first.train_positive.sum())
     here = groups or here
-    unit: int = 10 ** max(0, len(str(int(growth * here))) - 2)
+    step: int = 10 ** max(0, len(str(int(growth * here))) - 2)
     return text(
         "rows_to_significance",
-        needed=math.ceil(growth * here / unit) * unit,
+        needed=math.ceil(growth * here / step) * step,
         here=here,
         what=text("study_rows", groups=bool(groups), several=splits > 1),
+        unit="groups" if groups else "positives",
         rest="rows" if groups else "negatives",
         assurance=ASSURANCE,
         within_reach=growth <= _WITHIN_REACH,

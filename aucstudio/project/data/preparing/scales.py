@@ -89,7 +89,7 @@ _SMALL, _LEAST, _MOST = 1e-140, 5e-324, float(np.finfo(np.float64).max)
 
 @dataclasses.dataclass(frozen=True)
 class FarCells:
-    """Cells of a column beyond its limits; they count as missing.
+    """Cells of a column beyond two bounds, such as its limits.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class FarCells:
 
     @property
     def notice(self) -> Notice:
-        """Return the notice about them."""
+        """Return the notice about cells beyond the limits, which count as missing."""
         place = {"column": self.column, "value": float(self.value), "row": int(self.row)}
         if self.count == 1:
             return notice("far_cell", **place)
