@@ -53,6 +53,7 @@ class Answers:
     def __init__(self):
         self.open_path = None
         self.save_path = None
+        self.save_format = ""
         self.choice = "stop"
         self.asked = []
         self.errors = []
@@ -63,6 +64,11 @@ def answers(monkeypatch):
     given = Answers()
     monkeypatch.setattr(prompts, "ask_open_path", lambda *_: given.open_path)
     monkeypatch.setattr(prompts, "ask_save_path", lambda *_: given.save_path)
+
+    def ask_save_file(_parent, _title, _suggested, filters):
+        return given.save_path, given.save_format or filters.split(";;")[0]
+
+    monkeypatch.setattr(prompts, "ask_save_file", ask_save_file)
     monkeypatch.setattr(
         prompts, "show_error", lambda _parent, sentence, details="": given.errors.append(sentence)
     )

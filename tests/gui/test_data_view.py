@@ -312,6 +312,31 @@ def test_saved_rows_escape_formulas(view, session, table, qtbot, answers, tmp_pa
     assert "rows.csv" in errors[0]
 
 
+def test_saved_rows_have_their_part_and_the_marks_of_the_input(
+    view, session, table, qtbot, answers, tmp_path
+):
+    dialect = dataclasses.replace(table.dialect, delimiter=";", decimal=",")
+    session.put_table(dataclasses.replace(table, dialect=dialect))
+    record = make_record(table)
+    put(session, record, "A run")
+    shown(view, qtbot)
+    parts = {int(row) + 1: "training" for row in record.splits[0].train_rows}
+    parts |= {int(row) + 1: "held out" for row in record.splits[0].test_rows}
+    kinds = [("CSV as the input (*.csv)", ";", ","), ("CSV (*.csv)", ",", ".")]
+    for kind, delimiter, decimal in kinds:
+        answers.save_path, answers.save_format = str(tmp_path / "rows.csv"), kind
+        view.save_button.click()
+        shown(view, qtbot)
+        with open(answers.save_path, newline="", encoding="utf-8") as file:
+            head, *lines = csv.reader(file, delimiter=delimiter)
+        assert head[:2] == ["row", "part"]
+        assert {int(line[0]): line[1] for line in lines} == parts
+        scores = [line[head.index("A run")] for line in lines]
+        held = record.splits[0].test_rows[0]
+        assert float(scores[held].replace(decimal, ".")) == record.splits[0].test_scores[0]
+        assert decimal in scores[held]
+
+
 # ------------------------------------------------------------- columns
 
 

@@ -9,7 +9,13 @@ from PySide6.QtWidgets import QTabWidget
 from aucstudio.gui.common import prompts
 from tests.gui.file_dialogs import Typist
 
-ask_save_path = prompts.ask_save_path  # the real function, which the ``answers`` fixture replaces
+ask_save_file = prompts.ask_save_file  # the real function, which the ``answers`` fixture replaces
+
+
+def ask_save_path(*arguments):
+    return ask_save_file(*arguments)[0]
+
+
 PICTURES = "PDF (*.pdf);;SVG (*.svg)"
 
 

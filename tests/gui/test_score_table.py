@@ -49,9 +49,9 @@ def later(tmp_path):
 
 
 @pytest.fixture
-def dialog_of(session, qtbot, table_file):
+def dialog_of(session, qtbot, table_file, answers):
     """Open the dialog on a run with one split or several."""
-    parent = QWidget()
+    parent, answers.choice = QWidget(), "discard"
     qtbot.addWidget(parent)
 
     def open_dialog(file=table_file, roles=None, **validation):
@@ -271,6 +271,55 @@ def test_label_can_be_absent_or_another_column(dialog_of, later, choose_table, p
     choose(dialog.form.label, "verdict")
     press(dialog, dialog.score)
     assert "AUC 0." in dialog.report.figure.text()
+
+
+def test_unsaved_scores_are_not_lost_unasked(
+    dialog_of, later, choose_table, press, answers, tmp_path, qtbot
+):
+    dialog = dialog_of()
+    choose_table(dialog, later())
+    dialog.score.setFocus()
+    below = dialog.save.mapToGlobal(dialog.save.rect().topLeft()), dialog.size()
+    press(dialog, dialog.score)
+    assert dialog.focusWidget() is dialog.save
+    assert (dialog.save.mapToGlobal(dialog.save.rect().topLeft()), dialog.size()) == below
+    answers.choice = None
+    dialog.reject()
+    assert dialog.isVisible()
+    assert answers.asked[-1][2] == ["save", "discard"]
+    answers.choice, answers.save_path = "save", str(tmp_path / "kept.csv")
+    dialog.reject()
+    qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+    assert (tmp_path / "kept.csv").exists()
+    asked = len(answers.asked)
+    dialog.reject()
+    assert len(answers.asked) == asked
+    assert not dialog.isVisible()
+
+
+def test_scores_are_written_as_the_input(dialog_of, later, choose_table, press, answers, tmp_path):
+    path, plain = later(), tmp_path / "plain.csv"
+    rows = read_rows(path)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        cells = [[cell.replace(".", ",") for cell in row] for row in rows]
+        csv.writer(file, delimiter=";").writerows(cells)
+    dialog = dialog_of()
+    choose_table(dialog, path)
+    press(dialog, dialog.score)
+    for box in list(dialog.allowed.boxes.values())[:1]:  # the decimal comma
+        box.click()
+        press(dialog, dialog.score)
+    assert [dialog.format.itemData(k) for k in range(3)] == ["input", ".csv", ".parquet"]
+    assert dialog.format.currentData() == "input"
+    answers.save_path = str(tmp_path / "own.csv")
+    press(dialog, dialog.save)
+    choose(dialog.format, ".csv")
+    answers.save_path = str(plain)
+    press(dialog, dialog.save)
+    with (tmp_path / "own.csv").open(encoding="utf-8", newline="") as file:
+        own = list(csv.reader(file, delimiter=";"))
+    assert "," in own[1][1]
+    assert [[cell.replace(",", ".") for cell in row] for row in own] == read_rows(plain)
 
 
 def test_ignored_identifier_is_written_with_the_scores(dialog_of, press, choose_table, tmp_path):

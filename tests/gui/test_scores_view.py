@@ -273,6 +273,14 @@ def test_worst_rows_are_listed_and_selectable(view, add, session, qtbot):
     )
     worst.side.setCurrentIndex(1)
     np.testing.assert_array_equal(worst.worst.scores, np.sort(scores[~y])[::-1][:100])
+    worst.side.setCurrentIndex(2)
+    np.testing.assert_array_equal(worst.worst.scores, np.sort(scores)[::-1][:100])
+    assert [worst.list.isColumnHidden(k) for k in range(4)] == [False, False, False, True]
+    classes = [row.cells[2] for row in worst.list.sheet.rows]
+    assert classes == ["yes" if of else "no" for of in y[np.argsort(-scores)][:100]]
+    worst.list.selectRow(0)
+    assert session.focus.row == worst.worst.rows[0]
+    assert worst.explain_button.isVisible()
 
 
 def test_misranked_pairs_of_the_rows_add_up_to_the_auc(add):

@@ -22,7 +22,7 @@ from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.findings.inspection import inspection
 from aucstudio.project.data.findings.sentinels import find_sentinels
 from aucstudio.project.data.findings.separation import ranked_area
-from aucstudio.project.data.labels import alike, usual_spellings
+from aucstudio.project.data.labels import equal_spellings, usual_spellings
 from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.text.dialect import Dialect
@@ -385,8 +385,8 @@ def test_spelling_variants_of_classes_and_levels_are_found():
 
 
 def test_only_spelling_variants_are_joined():
-    assert alike(["+", "-", "1", "-1", "a b", "ab", "straße", "Bern"]) == []
-    assert alike(["STRASSE", "straße"]) == [["STRASSE", "straße"]]
+    assert equal_spellings(["+", "-", "1", "-1", "a b", "ab", "straße", "Bern"]) == []
+    assert equal_spellings(["STRASSE", "straße"]) == [["STRASSE", "straße"]]
     assert usual_spellings({"No": 3, "no": 5, "yes": 2}) == [["no", "No"]]
 
 
@@ -410,6 +410,8 @@ def test_whole_numbers_that_name_persons_or_places_are_suggested_as_group(name):
 
 DRAWN = np.random.default_rng(7)
 MACHINES = np.array([f"M-{k % 40:03}" for k in range(400)], dtype=object)
+SKEWED = (120 * np.random.default_rng(5).random(400) ** 1.2).astype(int)
+CUSTOMERS = np.array([f"K{k:05}" for k in SKEWED], dtype=object)
 PLACES = np.array([f"place {'abcdefghij'[k % 10] * (1 + k % 3)}" for k in range(400)], dtype=object)
 
 
@@ -420,6 +422,8 @@ PLACES = np.array([f"place {'abcdefghij'[k % 10] * (1 + k % 3)}" for k in range(
         ("machine", EVERY % 40 + 100.0, 40),
         ("hh", np.repeat(np.arange(1.0, 101.0), 4), 100),
         ("hh", np.repeat(np.arange(1.0, 101.0), 4)[DRAWN.permutation(400)], None),
+        ("Kunden-Nr", CUSTOMERS, len(set(CUSTOMERS))),
+        ("Kunden-Nr", np.array([cell.lstrip("K0") for cell in CUSTOMERS], dtype=object), None),
         ("Maschine", MACHINES[DRAWN.integers(0, 400, 400) // 40], None),  # few values
         ("place", PLACES, None),
         ("age", np.clip(DRAWN.normal(50, 12, 400).round(), 18, 90), None),
@@ -534,6 +538,24 @@ def test_distinct_numbers_in_id_columns_are_identifiers(name):
 @pytest.mark.parametrize("name", ["Kunden", "PAID", "covid", "cases", "n_samples", "tidal", "x"])
 def test_counts_are_not_identifiers(name):
     assert guess_role(column(name, [float(k) for k in range(40, 60)])).role == "number"
+
+
+@pytest.mark.parametrize("role", ["number", "category"])
+def test_column_that_alone_finds_most_positives_is_reported(role):
+    y = np.arange(1000) % 10 == 0
+    flag = np.where(y, np.arange(1000) % 7 != 0, np.arange(1000) % 400 == 1)
+    cells = flag.astype(float) if role == "number" else np.array(["no", "yes"], object)[flag * 1]
+    others = {f"x{k}": RANDOM.normal(size=1000) + y for k in range(3)}
+    table = table_of(y=y * 1.0, flag=cells, **others)
+    (finding,) = (one for one in find(table) if one.code == "finds_alone")
+    assert finding.columns == ("flag",)
+    assert dict(finding.facts)["tpr"] == pytest.approx(100 * flag[y].mean())
+    assert dict(finding.facts)["fpr"] == pytest.approx(flag[~y].mean())
+    # A peer of a strong marker makes it plausible; weak columns are no reason to ask.
+    peer = {"peer": (flag & (np.arange(1000) % 3 > 0)) * 1.0}
+    for columns in (others, {**others, "flag": cells, **peer}):
+        table = table_of(y=y * 1.0, **columns)
+        assert "finds_alone" not in {one.code for one in find(table)}
 
 
 def test_texts_without_repeats_are_ignored():

@@ -300,6 +300,18 @@ def test_only_a_relevant_rise_of_missing_values_is_reported(
     assert ("dose" in report.gaps) == reported
 
 
+@pytest.mark.parametrize("read", [read_table, open_stream])
+def test_cells_far_outside_the_training_range_are_reported(model_path, later, read):
+    rows = rows_of(40, seed=3)  # in training the age is from 20 to 69
+    rows[4][1], rows[8][1], rows[20][1] = 480, 71, -60
+    model = load_model(model_path)
+    report = score_table(model, read_to_score(model, later(rows), read=read), lambda *_: None)
+    (age,) = report.outside
+    assert (age.column, age.count, age.value, age.row) == ("age", 2, 480.0, 5)
+    assert report.far == ()
+    assert "cells_outside" in [dict(one.values)["what"].code for one in report.notices()]
+
+
 def test_run_notes_the_input_check_of_its_test_file(later, tmp_path):
     train = read_table(write_csv(tmp_path / "train.csv", HEADER, rows_of(90)))
     rows = rows_of(40, seed=7)
@@ -415,3 +427,24 @@ def test_all_unknown_columns_are_refused_together(score, later):
     assert "also 'city'" in err
     assert "--allow-unknown 'age' --allow-unknown 'city' scores" in err
     assert score(later(rows), "--allow-unknown", "age", "--allow-unknown", "city")[0] == 0
+
+
+@pytest.mark.parametrize("reader", [read_table, open_stream])
+def test_dates_after_training_are_reported_with_the_last_day(tmp_path, reader):
+    def dated(day, count):
+        return [
+            [f"{day + k // 2:02d}.03.2025 0{k % 10}:30", *row[1:]]
+            for k, row in enumerate(rows_of(count))
+        ]
+
+    header = ["seen", *HEADER[1:]]
+    model = trained(write_csv(tmp_path / "train.csv", header, dated(1, 40)))
+    path = write_csv(tmp_path / "later.csv", header, dated(20, 10))
+    report = score_file(model, path, lambda *_: None, read=reader)
+    late = report.later["seen"]
+    assert (late.count, late.last_day) == (8, "2025-03-20")
+    (sentence,) = (line for line in report.sentences() if "last training day" in line)
+    assert "8 of 10 rows" in sentence
+    assert "2025-03-20" in sentence
+    same = score_file(model, tmp_path / "train.csv", lambda *_: None, read=reader)
+    assert not same.later

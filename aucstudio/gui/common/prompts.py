@@ -234,7 +234,14 @@ def ask_open_path(parent: QWidget, title: str, filters: str, folder: str = "") -
 
 
 def ask_save_path(parent: QWidget, title: str, suggested: str, filters: str) -> str | None:
-    """Ask where to save; None if cancelled.
+    """Ask where to save; None if cancelled."""
+    return ask_save_file(parent, title, suggested, filters)[0]
+
+
+def ask_save_file(
+    parent: QWidget, title: str, suggested: str, filters: str
+) -> tuple[str | None, str]:
+    """Ask where to save, and in which of the formats; the path is None if cancelled.
 
     A name with none of the endings gets that of the format which is chosen beside it. Where such a
     file is there, the name is asked for again, as the dialog has asked about the typed one only.
@@ -250,10 +257,10 @@ def ask_save_path(parent: QWidget, title: str, suggested: str, filters: str) -> 
         path = _answered(dialog)
         chosen = dialog.selectedNameFilter()
         if path.lower().endswith(tuple(_endings(filters))):
-            return _noted(path, filters)
+            return _noted(path, filters), chosen
         suggested = path + next(iter(_endings(chosen or filters)), "") if path else ""
         if not os.path.lexists(suggested):
-            return _noted(suggested, filters)
+            return _noted(suggested, filters), chosen
 
 
 def _answered(dialog: QFileDialog) -> str:

@@ -328,6 +328,9 @@ def _lines(report: ScoringReport) -> Iterator[Line]:
         yield what, f"{total:,}", "" if columns else _NOTHING
         for name, count, which in columns:
             yield f"{_INDENT}{name}", f"{count:,}", " ".join(which.split())
+    for name, late in report.later.items():
+        rows = f"{late.count:,} of {report.scored:,} rows after the last training day"
+        yield "Dates after training", f"{late.count:,}", f"{name}: {rows} ({late.last_day})"
     left_out = report.rows - report.scored
     yield "Rows left out", f"{left_out:,}", _NOTHING if not left_out else ""
     for row in report.left_out:
@@ -361,6 +364,10 @@ def _cells(report: ScoringReport) -> dict[str, list[tuple[str, int, str]]]:
         "Cells far outside the training range": [
             (far.column, far.count, f"{far.value:.6g} in row {far.row:,}; treated as missing")
             for far in report.far
+        ]
+        + [
+            (far.column, far.count, f"{far.value:.6g} in row {far.row:,}; scored as it is")
+            for far in report.outside
         ],
         "Missing cells, filled in as in training": [
             (name, count, "a larger share than in training" if name in report.gaps else "")

@@ -26,9 +26,12 @@ from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.input_check import ScoringReport
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.scores_file import (
+    AS_INPUT,
     CSV,
     PARQUET,
+    PLAIN,
     Block,
+    csv_marks,
     csv_sink,
     parquet_sink,
     score_into,
@@ -172,7 +175,10 @@ def _cells(block: Block, k: int) -> tuple[str, ...]:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scored:
-    """A scored table: the model, the report, how it was read, and the files of the scores."""
+    """A scored table: the model, the report, how it was read, and the files of the scores.
+
+    ``files`` are by format, the default one first.
+    """
 
     model: Model
     report: ScoringReport
@@ -199,24 +205,24 @@ def scoring(
     def work(post: Post) -> Scored:
         model = make_model(lambda progress: post(progress.describe_refit()))
         reader, note = table_reader(table, None, stream=False, block_size=None)
-        facts = ""
+        facts, marks = "", PLAIN
 
         def read(*arguments: Any, **settings: Any) -> AnyTable:
-            nonlocal facts
+            nonlocal facts, marks
             found = reader(*arguments, **settings)
-            facts = file_facts(found)
+            facts, marks = file_facts(found), csv_marks(found)
             return found
 
         # A cancelled task may still write its files.
         name = secrets.token_hex(6)
-        files = {ending: folder / f"{name}{ending}" for ending in (CSV, PARQUET)}
+        files = {kind: folder / f"{name}{kind}" for kind in (AS_INPUT, CSV, PARQUET)}
         rankings: list[TableRanking] = []
         seen = SeenScores()
 
         parquet = parquet_sink(files[PARQUET], identifiers, model.calibration is not None)
-        with scores_file(files[CSV]) as file, parquet as to:
+        with scores_file(files[AS_INPUT]) as own, scores_file(files[CSV]) as file, parquet as to:
             report = score_into(
-                [csv_sink(file), to, seen.add],
+                [csv_sink(own, lambda: marks), csv_sink(file), to, seen.add],
                 model,
                 table,
                 identifiers=identifiers,
@@ -230,6 +236,8 @@ def scoring(
         ignored = tuple(name for name in report.ignored if name not in identifiers)
         report = dataclasses.replace(report, ignored=ignored)
         ranking = next(iter(rankings), None)
+        if marks == PLAIN:  # both files are the same
+            files.pop(AS_INPUT).unlink()
         return Scored(model, report, facts, note, ranking, seen.summary(model), files)
 
     return work

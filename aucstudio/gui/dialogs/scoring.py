@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +49,7 @@ from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.model_file import load_model
-from aucstudio.project.store.scores_file import (
-    CSV,
-    PARQUET,
-    copy_file,
-)
+from aucstudio.project.store.scores_file import AS_INPUT, CSV, PARQUET, copy_file
 from aucstudio.project.work.job import Job
 
 MODEL_ENDING = ".aucmodel"
@@ -264,7 +260,8 @@ def _fill(combo: QComboBox, first: str, items: Sequence[tuple[str, object]]) -> 
 
 
 _SIZE = QSize(840, 820)
-_FORMATS = {CSV: "CSV", PARQUET: "Parquet"}
+_FORMATS = {AS_INPUT: "CSV as the input", CSV: "CSV", PARQUET: "Parquet"}
+_SAVE, _DISCARD = "save", "discard"
 _CHOOSE = "Choose a table; it need not have a label."
 
 
@@ -276,6 +273,7 @@ class ScoreTableDialog(prompts.Dialog):
         self.setAcceptDrops(True)
         self._session, self._run_name = session, run.look.name
         self._scored: Scored | None = None
+        self._is_saved = True
         self._looking = Background(self, self._on_looked, self._on_progress)
         self._working = Background(self, self._on_scored, self._on_progress)
         self._saving = FileWriter(self, self._on_saved, self._on_unsaved)
@@ -303,11 +301,19 @@ class ScoreTableDialog(prompts.Dialog):
     def _make_buttons(self) -> None:
         self.score = primary(push_button("score_button", verb=self._on_score))
         self.save = push_button("score_save_button", verb=self._on_save)
-        self.format = choice_box("score_format_combo", _FORMATS)
+        self.format = choice_box("score_format_combo", _FORMATS, narrow=True)
+        self._offer_formats((CSV, PARQUET))
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="score")
         self.buttons.addButton(self.save, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.addButton(self.score, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.rejected.connect(self.reject)
+
+    def _offer_formats(self, kinds: Iterable[str]) -> None:
+        """Offer formats of the scores; CSV as the input replaces CSV where it is new."""
+        is_csv = self.format.currentData() == CSV and self.format.findData(AS_INPUT) < 0
+        fill_combo(self.format, [(_FORMATS[kind], kind) for kind in kinds])
+        if is_csv:
+            self.format.setCurrentIndex(0)
 
     # ------------------------------------------------------------- state
 
@@ -322,7 +328,7 @@ class ScoreTableDialog(prompts.Dialog):
             for file in self._scored.files.values():
                 with contextlib.suppress(OSError):  # such as while it is copied
                     file.unlink()
-            self._scored = None
+            self._scored, self._is_saved = None, True
         show_note(self.words, "")
         self._refresh()
 
@@ -407,11 +413,14 @@ class ScoreTableDialog(prompts.Dialog):
         elif job.result is None:
             self._complain(job.error)
         else:
-            self._scored = job.result
+            self._scored, self._is_saved = job.result, False
+            self._offer_formats(job.result.files)
             self.allowed.accept_all()
             self.report.show_report(job.result)
             self.area.ensureWidgetVisible(self.report)
         self._refresh()
+        # Score was disabled and lost the focus to Close.
+        (self.save if self.save.isEnabled() else self.score).setFocus()
 
     # ------------------------------------------------------------- saving
 
@@ -419,19 +428,23 @@ class ScoreTableDialog(prompts.Dialog):
         table, scored = self.form.table, self._scored
         assert table is not None
         assert scored is not None
-        suggested = f"{table.stem}-scores{self.format.currentData()}"
-        endings = sorted(_FORMATS, key=lambda one: one != self.format.currentData())
+        chosen = self.format.currentData()
+        csv, ending = (chosen, CSV) if chosen != PARQUET else (CSV, PARQUET)
+        kinds = sorted(((csv, CSV), (PARQUET, PARQUET)), key=lambda kind: kind[1] != ending)
         own = None if self._session.table is None else self._session.table.path
         self._saving.ask(  # the ending of the name decides the format
             "Save the scores",
-            str(table.with_name(suggested)),
-            ";;".join(f"{_FORMATS[one]} (*{one})" for one in endings),
-            lambda path: copy_file(scored.files[path.suffix.lower()], path),
+            str(table.with_name(f"{table.stem}-scores{ending}")),
+            ";;".join(f"{_FORMATS[kind]} (*{one})" for kind, one in kinds),
+            lambda path: copy_file(
+                scored.files[PARQUET if path.suffix.lower() == PARQUET else csv], path
+            ),
             [table, self.form.model_file, own],
         )
         self._refresh()
 
     def _on_saved(self, target: Path) -> None:
+        self._is_saved = True
         show_note(self.words, f"Saved {target}")
         self._session.message.emit(f"Saved {target}")
         self._refresh()
@@ -441,6 +454,21 @@ class ScoreTableDialog(prompts.Dialog):
         self._refresh()
 
     # ------------------------------------------------------------- Qt
+
+    def reject(self) -> None:
+        """Close; ask first if scores would be lost."""
+        if self._is_saved:
+            super().reject()
+            return
+
+        def answered(choice: str | None) -> None:
+            if choice == _SAVE:
+                self._on_save()
+            elif choice == _DISCARD:
+                self.done(self.DialogCode.Rejected)
+
+        choices = (_SAVE, "&Save scores…"), (_DISCARD, "&Discard them")
+        prompts.ask_choice(self, "Close", text("scores_unsaved"), choices, answered)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         urls = event.mimeData().urls()

@@ -104,6 +104,8 @@ class ColumnSchema:
         For a number column, its range; None for dates and sparse tables.
     unreadable : int
         Number of cells of a number column that could not be read.
+    latest : float or None
+        For a column of dates that is a number, the latest one.
     """
 
     name: str
@@ -119,6 +121,7 @@ class ColumnSchema:
     parts: tuple[str, ...] = ()
     range: ColumnRange | None = None
     unreadable: int = 0
+    latest: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -22,7 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.project import scratch
+from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.input_files import literal, quoted
+from aucstudio.project.data.text.dialect import DELIMITERS
 from aucstudio.project.errors import input_error
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.files import written_atomically
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from aucstudio.project.runs.input_check import ScoringReport
 
 CSV, PARQUET = ".csv", ".parquet"
+AS_INPUT = "input"  # CSV with the delimiter and the decimal mark of the scored table
+PLAIN = (",", ".")
 
 _FIXED = ("row", "score", "threshold", "predicted", "probability")
 
@@ -116,8 +120,20 @@ def scores_sink(
 # ----------------------------------------------------------------- CSV
 
 
-def csv_sink(file: Writable) -> Sink:
-    """Return a sink that writes blocks of scores as CSV."""
+def csv_marks(table: AnyTable) -> tuple[str, str]:
+    """Return the delimiter and the decimal mark of a table's file; those of CSV if it has none."""
+    dialect = table.dialect
+    is_delimited = table.format == "csv" and not dialect.edges
+    if not is_delimited or dialect.delimiter not in DELIMITERS:
+        return PLAIN
+    return dialect.delimiter, dialect.decimal
+
+
+def csv_sink(file: Writable, marks: Callable[[], tuple[str, str]] = lambda: PLAIN) -> Sink:
+    """Return a sink that writes blocks of scores as CSV.
+
+    ``marks`` returns the delimiter and the decimal mark when the first block is written.
+    """
     # The header is written before the first block: not at all if the table is refused.
     begun = False
 
@@ -127,7 +143,7 @@ def csv_sink(file: Writable) -> Sink:
         rows = zip(*(cells.tolist() for cells in columns), strict=True)
         header = [] if begun else [names]
         begun = True
-        write_rows(file, itertools.chain(header, rows))
+        write_csv(file, itertools.chain(header, rows), *marks())
 
     return sink
 
@@ -195,7 +211,7 @@ def _free(identifier: str) -> str:
 
 # A spreadsheet takes text that begins so for a formula, which may call programs or send cells.
 _FORMULA = re.compile(r"[=+\-@\t\r\n]")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")
 
 
 class Writable(Protocol):
@@ -205,14 +221,16 @@ class Writable(Protocol):
         """Write it."""
 
 
-def write_rows(target: Writable, rows: Iterable[Iterable[object]], delimiter: str = ",") -> None:
+def write_csv(
+    target: Writable, rows: Iterable[Iterable[object]], delimiter: str = ",", decimal: str = "."
+) -> None:
     """Write rows of numbers and text as CSV.
 
     Numbers read back to what they are; None and NaN are empty. Text that a spreadsheet would run
     as a formula begins with an apostrophe; text that is a number, such as -1, does not.
     """
     writer = csv.writer(_Lines(target), delimiter=delimiter, lineterminator="\r\n")
-    writer.writerows([_cell(value) for value in row] for row in rows)
+    writer.writerows([_cell(value, decimal) for value in row] for row in rows)
 
 
 class _Lines:
@@ -225,12 +243,12 @@ class _Lines:
         self._target.write(f"{row[:-2]}\n")
 
 
-def _cell(value: object) -> object:
+def _cell(value: object, decimal: str) -> object:
     plain = value.item() if isinstance(value, np.generic) else value
     if plain is None or plain != plain:
         return ""
     if isinstance(plain, float):
-        return repr(plain)
+        return repr(plain).replace(".", decimal)
     if isinstance(plain, str) and _FORMULA.match(plain) and not _NUMBER.fullmatch(plain):
         return f"'{plain}"
     return plain

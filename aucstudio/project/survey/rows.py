@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.project.data.columns import Column, free_name, spell_cell
 from aucstudio.project.data.table import Table
-from aucstudio.project.store.scores_file import scores_file, write_rows
+from aucstudio.project.store.scores_file import scores_file, write_csv
 from aucstudio.project.survey.conditions import MISSING, Condition
 
 if TYPE_CHECKING:
@@ -192,17 +192,18 @@ def text_codes(
     return np.concatenate(codes)
 
 
-ROW = "row"
+ROW, PART = "row", "part"
+_PARTS = {NEITHER: "", TRAINING: "training", HELD_OUT: "held out"}
 _EXPORTED_AT_ONCE = 2_000
 
 
-def as_text(columns: Sequence[Column], rows: Index, report: Callable[[float], object]) -> str:
+def tab_separated(columns: Sequence[Column], rows: Index, report: Callable[[float], object]) -> str:
     """Write cells with column names, separated by tabs; a single cell alone."""
     sheet = io.StringIO()
     if len(columns) > 1 or len(rows) > 1:
-        write_rows(sheet, [[column.name for column in columns]], "\t")
+        write_csv(sheet, [[column.name for column in columns]], "\t")
     for part in _written_parts(columns, rows, report):
-        write_rows(sheet, part, "\t")
+        write_csv(sheet, part, "\t")
     text = sheet.getvalue()
     return text if len(columns) > 1 or len(rows) > 1 else text.rstrip("\n")
 
@@ -212,9 +213,13 @@ def save_rows(
     columns: Sequence[Column],
     rows: Index,
     numbers: NDArray[np.int64],
+    part: NDArray[np.int8] | None,
+    marks: tuple[str, str],
     report: Callable[[float], object],
 ) -> None:
     """Write rows as CSV; the first column is the number of the data row in the file.
+
+    The second column states whether a row is training or held out, if that is known.
 
     Parameters
     ----------
@@ -223,6 +228,10 @@ def save_rows(
     rows : ndarray of int
     numbers : ndarray of int
         Of all rows of the table.
+    part : ndarray of int8 or None
+        Of all rows of the table, as in :class:`ScoredRows`.
+    marks : (str, str)
+        Delimiter and decimal mark.
     report : callable
         Receives the fraction done; may raise, and the previous file stays.
 
@@ -231,13 +240,17 @@ def save_rows(
     InputError
         If the file cannot be written.
     """
-    name = free_name(ROW, {column.name for column in columns})
+    names = [column.name for column in columns]
+    added = [free_name(name, set(names)) for name in (ROW, PART)[: 1 if part is None else 2]]
     with scores_file(path) as sheet:
-        write_rows(sheet, [[name, *(column.name for column in columns)]])
+        write_csv(sheet, [[*added, *names]], *marks)
         start = 0
-        for part in _written_parts(columns, rows, report):
-            lines = [[int(numbers[rows[start + k]]), *line] for k, line in enumerate(part)]
-            write_rows(sheet, lines)
+        for cells in _written_parts(columns, rows, report):
+            lines = []
+            for row, line in zip(rows[start : start + len(cells)].tolist(), cells, strict=True):
+                of_split = [] if part is None else [_PARTS[int(part[row])]]
+                lines.append([int(numbers[row]), *of_split, *line])
+            write_csv(sheet, lines, *marks)
             start += len(lines)
 
 

@@ -137,7 +137,9 @@ class ColumnCard(QScrollArea):
         if DatePartsButton.fits(column):
             self.parts_button.show_column(column)
         why = column.reason or (text("data_role_guessed") if column.guessed else "")
-        show_note(self.why, why[:1].upper() + why[1:])
+        is_days = DatePartsButton.fits(column) and column.layout != dates.CLOCK
+        as_number = text("data_date_as_number") if is_days and not column.parts else ""
+        show_note(self.why, f"{why[:1].upper()}{why[1:]} {as_number}".strip())
         self.limits.setVisible(beyond > 0)
         self.limits.setText(text("data_beyond_limits", cells=beyond))
         show_note(self.problem, "")
@@ -239,7 +241,7 @@ def _figure(figures: Figures | None, attribute: str, layout: str) -> tuple[str, 
     if attribute == "sd":
         return f"{short_figure(value)} {'h' if layout == dates.CLOCK else 'd'}", ""
     # Days within a few of each other differ in their times.
-    whole = dates.spell(value, layout)
+    whole = dates.date_text(value, layout)
     is_time = figures.high - figures.low < 1 and " " in whole
     return whole[-5:] if is_time else whole[:10], whole
 
@@ -260,14 +262,14 @@ def area_sentence(summary: ColumnSummary) -> Statement:
         return Statement(text("data_no_area") if summary.class_names else "")
     positive, negative = summary.class_names
     interval = None if math.isnan(area.low) else (area.low, area.high)
-    head = text(
-        "data_area", positive=positive, negative=negative, area=area.value, interval=interval
-    )
+    separates = not area.low <= 0.5 <= area.high
+    code = "data_area" if separates else "data_no_separation"
+    head = text(code, positive=positive, negative=negative, area=area.value, interval=interval)
     if summary.by_share:
         return Statement(head, text("data_area_by_share", positive=positive))
-    if area.low > 0.5 or area.high < 0.5:
-        return Statement(head, text("data_area_side", high=area.value >= 0.5, positive=positive))
-    return Statement(head)
+    if interval is None or not separates:
+        return Statement(head)
+    return Statement(head, text("data_area_side", high=area.value >= 0.5, positive=positive))
 
 
 def column_sentence(summary: ColumnSummary) -> Statement:
@@ -364,7 +366,9 @@ class DistributionPlot:
         else:
             edges: list[object] = found.edges.tolist()
             if self.summary.layout:
-                edges = [dates.spell(edge, self.summary.layout) for edge in found.edges.tolist()]
+                edges = [
+                    dates.date_text(edge, self.summary.layout) for edge in found.edges.tolist()
+                ]
             columns["from"], columns["to"] = edges[:-1] * len(names), edges[1:] * len(names)
         columns["share"] = found.shares.ravel()
         return columns

@@ -30,8 +30,9 @@ from aucstudio.gui.pages.data.row_query import FoundRows, stop_if_asked
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
+from aucstudio.project.store.scores_file import PLAIN, csv_marks
 from aucstudio.project.survey.conditions import KNOWN, MISSING, Condition, like_cell
-from aucstudio.project.survey.rows import as_text, save_rows
+from aucstudio.project.survey.rows import save_rows, tab_separated
 
 _LINE = 24
 _LEAST, _MOST, _AIR = 64, 260, 36  # of a column, in pixels
@@ -254,7 +255,7 @@ class RowsSheet(TableView):
         elif len(rows):
             columns = [self.model_.columns[k] for k in places]
             self._copying.forget()
-            self._copying.ask("copy", lambda post: as_text(columns, rows, _reporting(post)))
+            self._copying.ask("copy", lambda post: tab_separated(columns, rows, _reporting(post)))
 
     def _on_copied(self, words: str) -> None:
         QGuiApplication.clipboard().setText(words)
@@ -267,12 +268,16 @@ class RowsSheet(TableView):
         elif found is not None:
             table, columns = found.asked.table, self.model_.columns
             suggested = f"{table.path.stem}-rows.csv"
-            path = prompts.ask_save_path(self, "Save the rows", suggested, "CSV (*.csv)")
+            marks, part = csv_marks(table), next((extra.part for extra in found.extras), None)
+            kinds = (
+                ["CSV (*.csv)"] if marks == PLAIN else ["CSV as the input (*.csv)", "CSV (*.csv)"]
+            )
+            path, kind = prompts.ask_save_file(self, "Save the rows", suggested, ";;".join(kinds))
             if path is not None:
 
                 def save(post: Any) -> str:
-                    report = _reporting(post)
-                    save_rows(Path(path), columns, found.rows, table.file_rows, report)
+                    how = part, PLAIN if kind == "CSV (*.csv)" else marks, _reporting(post)
+                    save_rows(Path(path), columns, found.rows, table.file_rows, *how)
                     return str(path)
 
                 self.save_button.setText(_STOP)

@@ -1,4 +1,4 @@
-"""Rows ranked worst, and texts of the page Scores."""
+"""Rows ranked worst or highest, and texts of the page Scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
 from PySide6.QtWidgets import QWidget
 
-from aucstudio.engine.arrays import Array, Index
+from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.table import Row, SheetTable, worded_columns
@@ -33,12 +33,13 @@ from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import class_words, score_words
-from aucstudio.project.data.columns import spelled
+from aucstudio.project.data.columns import cell_texts
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.contributions import cell_words
 from aucstudio.project.results.thresholds import Confusion
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import SplitResult
+from aucstudio.project.survey.rows import wrong_pairs
 
 
 def threshold_sentence(
@@ -89,7 +90,7 @@ def number(value: float) -> str:
     return score_words(value, "#.4g").rstrip(".")
 
 
-def score_columns(run: ShownRun, table: Table | None) -> dict[str, list[object]]:
+def held_out_columns(run: ShownRun, table: Table | None) -> dict[str, list[object]]:
     """Return every held-out score of every split: run, split, class, score, row from 1.
 
     The identifiers of each row are added if the table of the run is open and has them.
@@ -109,7 +110,7 @@ def score_columns(run: ShownRun, table: Table | None) -> dict[str, list[object]]
     known = table is not None and table.sha256 == schema.sha256 and not from_file
     for identifier in schema.identifiers if known else ():
         assert table is not None
-        cells = spelled(table.column(identifier))
+        cells = cell_texts(table.column(identifier))
         name = identifier if identifier not in data else f"{identifier} (id)"
         data[name] = [cells[k] for split in run.record.splits for k in split.test_rows.tolist()]
     return data
@@ -122,7 +123,7 @@ _HEADS, _TIPS = worded_columns("worst_table")
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Worst:
-    """Rows of one class, the worst ranked first.
+    """Rows of one class, the worst ranked first, or of both, the highest scores first.
 
     Attributes
     ----------
@@ -131,28 +132,28 @@ class Worst:
     scores : ndarray
     pairs : ndarray of int
         How many rows of the other class each is ranked wrongly against; ties not counted.
+    positive : ndarray of bool
     """
 
     rows: Index
     scores: Array
     pairs: Index
+    positive: Mask
 
     @classmethod
-    def of(cls, split: SplitResult, positive: bool, most: int = MOST) -> Worst:
-        """Return the worst-ranked held-out rows of a class."""
-        mine = split.test_positive == positive
-        scores = split.test_scores[mine]
-        order = np.argsort(scores if positive else -scores, kind="stable")[:most]
-        others = np.sort(split.test_scores[~mine])
-        if positive:
-            pairs = len(others) - np.searchsorted(others, scores[order], "right")
-        else:
-            pairs = np.searchsorted(others, scores[order], "left")
-        return cls(split.test_rows[mine][order], scores[order], pairs)
+    def of(cls, split: SplitResult, positive: bool | None, most: int = MOST) -> Worst:
+        """Return the worst-ranked held-out rows of a class; of None, the highest scores."""
+        scores = split.test_scores
+        order = np.argsort(scores if positive else -scores, kind="stable")
+        if positive is not None:
+            order = order[split.test_positive[order] == positive]
+        chosen, classes = order[:most], split.test_positive
+        pairs = wrong_pairs(classes, scores).astype(np.intp)
+        return cls(split.test_rows[chosen], scores[chosen], pairs[chosen], classes[chosen])
 
 
 class WorstRows(QWidget):
-    """The list of worst-ranked rows, and the cells of the selected row.
+    """The list of rows ranked worst or highest, and the cells of the selected row.
 
     Attributes
     ----------
@@ -166,21 +167,21 @@ class WorstRows(QWidget):
             "explain": session.explain_row,
             "point": lambda row: session.point_at(row=row),
         }
-        named(self, "worst_rows", "Rows ranked worst")
+        named(self, "worst_rows", "Rows by score")
         fix_width(self, CARD_WIDTH)
         self.worst: Worst | None = None
         self._split: SplitResult | None = None
         self._table: Table | None = None
         self.side = named(ElidedCombo(), "worst_side_combo", "Which rows are listed")
         ends = _ends("positives", "negatives")
-        self.side.addItems([end.capitalize() for end in ends])
+        self.side.addItems([*(end.capitalize() for end in ends), text("highest_of_all")])
         plain_tooltip(self.side, text("worst_side_combo"))
         self.side.currentIndexChanged.connect(self._fill)
-        title = PlainLabel("&Worst-ranked rows")
+        title = PlainLabel("&Rows by score")
         title.setBuddy(self.side)
         title.setProperty("role", "muted")
         self.list = SheetTable(
-            "worst_table", "Rows ranked worst", _HEADS, _LINE, 1, tips=_TIPS, words=()
+            "worst_table", "Rows by score", _HEADS, _LINE, 1, tips=_TIPS, words=()
         )
         self.list.selectionModel().currentRowChanged.connect(lambda: self._do("point"))
         self.list.activated.connect(lambda: self._do("data"))
@@ -236,14 +237,20 @@ class WorstRows(QWidget):
     def _fill(self) -> None:
         if self._split is None:
             return
-        self.worst = Worst.of(self._split, self.side.currentIndex() == 0)
+        split, side = self._split, (True, False, None)[self.side.currentIndex()]
+        self.worst = Worst.of(split, side)
         columns = () if self._table is None else self._table.columns
         named = next((column for column in columns if column.role == "id"), None)
         rows = self.worst.rows.tolist()
         names = [f"{row + 1:,}" if named is None else cell_words(named, row) for row in rows]
-        figures = zip(names, self.worst.scores, self.worst.pairs, strict=True)
+        classes = [split.model.negative, split.model.positive]
+        of_rows = [classes[int(positive)] for positive in self.worst.positive]
+        pairs = [f"{count:,}" for count in self.worst.pairs]
+        figures = zip(names, map(number, self.worst.scores), of_rows, pairs, strict=True)
         heads = (_HEADS[0] if named is None else named.name, *_HEADS[1:])
-        self.list.show_rows([Row((n, number(s), f"{pairs:,}")) for n, s, pairs in figures], heads)
+        self.list.show_rows([Row(cells) for cells in figures], heads)
+        self.list.setColumnHidden(2, side is not None)
+        self.list.setColumnHidden(3, side is None)
 
     def _mark(self, row: int | None) -> None:
         selection = self.list.selectionModel()

@@ -12,7 +12,7 @@ from aucstudio.project.data.finding import Finding, grouped, ranked
 from aucstudio.project.data.findings.classes import labelling, left_out, spellings, weights
 from aucstudio.project.data.findings.copies import copies
 from aucstudio.project.data.findings.sentinels import sentinels
-from aucstudio.project.data.findings.separation import codes, leaks
+from aucstudio.project.data.findings.separation import codes, finds_alone, leaks
 from aucstudio.project.data.findings.shape import (
     alone,
     flags,
@@ -28,6 +28,7 @@ CHECKS: tuple[Callable[[Table], Iterable[Finding]], ...] = (
     shape,
     weights,
     leaks,
+    finds_alone,
     sentinels,
     spellings,
     codes,
@@ -40,7 +41,7 @@ CHECKS: tuple[Callable[[Table], Iterable[Finding]], ...] = (
 )
 # What these find in a sample of rows holds of all rows: not whether numbers are unique, nor how
 # often rows are repeated.
-_IN_SAMPLE = (leaks, sentinels, spellings, codes)
+_IN_SAMPLE = (leaks, finds_alone, sentinels, spellings, codes)
 
 
 def find(
@@ -54,10 +55,10 @@ def find(
     report : callable, optional
         Receives the share done; may raise to stop.
     cells : Table, optional
-        The table :func:`in_memory`, if available.
+        The table :func:`sampled_table`, if available.
     """
     found = [*table.findings, *role_findings(table), *labelling(table), *left_out(table)]
-    cells = in_memory(table) if cells is None else cells
+    cells = sampled_table(table) if cells is None else cells
     checks = CHECKS if isinstance(table, Table) else _IN_SAMPLE
     for n, search in enumerate(checks):
         if report is not None:
@@ -66,7 +67,7 @@ def find(
     return grouped(ranked(found))
 
 
-def in_memory(table: AnyTable) -> Table:
+def sampled_table(table: AnyTable) -> Table:
     """Return the table, or a sample of rows of a table on disk."""
     if isinstance(table, Table):
         if not table.absent:

@@ -281,6 +281,54 @@ def _known_in_one(table: Table, column: Column, classes: ClassRows) -> Iterator[
         )
 
 
+# Largest FPR, and the least TPR there by its lower limit (normal quantile of 99 %). The TPR of
+# every other column is smaller by this factor: strong markers of a disease have peers.
+_FEW_FALSE, _LEAST_FOUND, _QUANTILE, _TIMES = 0.005, 0.5, 2.326, 2.0
+
+
+def finds_alone(table: Table) -> Iterator[Finding]:
+    """Find a feature that finds most positives at a tiny FPR, where no other one comes close."""
+    sample, features = sampled(table), table.features
+    if sample is None or table.positive is None or len(features) < 2:
+        return
+    m, n = len(sample.rows.positive), len(sample.rows.negative)
+    if n * _FEW_FALSE < 1 or any(isinstance(column, SparseColumn) for column in features):
+        return
+    found_by = {column: _at_few_false(column, sample.rows) for column in features}
+    first, second = sorted(features, key=lambda column: -found_by[column][0])[:2]
+    (hits, false), others = found_by[first], found_by[second][0] / m
+    tpr, spread = hits / m, _QUANTILE**2 / m
+    # Wilson's lower limit.
+    error = _QUANTILE * math.sqrt(tpr * (1 - tpr) / m + spread / m / 4)
+    low = (tpr + spread / 2 - error) / (1 + spread)
+    is_leak = _area(first, sample.rows, sample.area(first)) >= _TELLING
+    if not is_leak and low >= max(_LEAST_FOUND, _TIMES * others):
+        rates: dict[str, Any] = {"tpr": 100 * tpr, "fpr": false / n, "positive": table.positive}
+        yield found("finds_alone", first.name, rows=table.rows, **rates)
+
+
+def _at_few_false(column: Column, rows: ClassRows) -> tuple[int, int]:
+    """Return the most positives found at the small FPR, and the negatives found with them.
+
+    Numbers are used in both directions, and as levels if they are few, as in :func:`_area`.
+    """
+    both, m = np.concatenate([rows.positive, rows.negative]), len(rows.positive)
+    ways: list[Array] = []
+    if column.role == "number":
+        cells = column.values[both]
+        ways = [np.where(np.isnan(cells), -np.inf, sign * cells) for sign in (1.0, -1.0)]
+    if column.role != "number" or not column.different.exceeds(MOST_CODES):
+        ways.append(level_scores(codes_of(column, both), np.arange(len(both)) < m))
+    found = []
+    for scores in ways:
+        low = np.sort(scores[m:])
+        least = low[-1 - int(_FEW_FALSE * len(low))]
+        hits, false = (int((part > least).sum()) for part in (scores[:m], low))
+        found.append((hits, -false))
+    hits, false = max(found)
+    return hits, -false
+
+
 # ------------------------------------------------------------------ numbers that are codes
 
 # Two numbers have no order that matters.

@@ -120,6 +120,8 @@ _FEWEST_THINGS = 10
 # Without such a name: least values, least rows of a value on average, and least share of that
 # average that each value has. Numbers such as ages or codes of places differ more in frequency.
 _FEWEST_REPEATED, _LEAST_ROWS_EACH, _LEAST_OF_MEAN = 20, 5, 0.25
+# Least values that are numbers of one word and width, with fewer rows each.
+_FEWEST_NUMBERS = 100
 # Probability that whole numbers of a range are all distinct by chance.
 _BY_CHANCE = 1e-3
 _HEAD = 1000
@@ -149,7 +151,7 @@ def groups(table: Table) -> Iterator[Finding]:
         is_named, things = is_named_identifier(column.name), column.distinct
         if is_named and _FEWEST_THINGS <= things < known:
             yield found("names_things", column.name, rows=known, things=things)
-        elif not is_named and _repeats(column, known):
+        elif not is_named and (_repeats(column, known) or _are_numbers_of_things(column, known)):
             each = round(known / things)
             yield found("values_repeat", column.name, rows=known, things=things, each=each)
 
@@ -176,6 +178,17 @@ def _are_even(column: Column, known: int) -> bool:
     """Return whether no value of a column has far fewer rows than the average one."""
     least = min(rows for value, rows in column.counts.items() if value is not None)
     return least >= _LEAST_OF_MEAN * known / column.distinct
+
+
+def _are_numbers_of_things(column: Column, known: int) -> bool:
+    """Return whether a column has very many numbers of one word and width: K00001, K01382.
+
+    A code of so many levels, of which each has a few rows, identifies things.
+    """
+    if not _FEWEST_NUMBERS <= column.distinct <= known / 2 or not is_numbered(column):
+        return False
+    is_many = column.distinct * _LEAST_ROWS_EACH >= known
+    return is_many and len({len(value) for value in column.counts if value is not None}) == 1
 
 
 def time_order(table: Table) -> Iterator[Finding]:
