@@ -29,7 +29,7 @@ from aucstudio.project.results.report import write_model_card, write_report
 from aucstudio.project.results.summary import ranking, run_as_json
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.experiment_file import read_study
-from aucstudio.project.runs.experiment_keys import plan_document
+from aucstudio.project.runs.experiment_keys import plan_runs
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.planning import PlannedRun, planned_run
 from aucstudio.project.runs.record import RunRecord, SplitResult
@@ -338,7 +338,7 @@ def _planned(
     if isinstance(experiment, Experiment):
         return [planned_run(experiment, experiment.data.open())]
     if isinstance(experiment, Mapping):
-        return plan_document(experiment).plans
+        return plan_runs(experiment).plans
     return read_study(experiment).plans
 
 

@@ -27,7 +27,7 @@ from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pictures import choose_tuned
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.table import Table
-from aucstudio.project.store.scores_file import write_rows
+from aucstudio.project.store.scores_file import write_csv
 
 _LAYERS = (
     "operating_point_action",
@@ -180,7 +180,7 @@ def _write_later(table: Table, path: Path, rename: dict[str, str]) -> None:
     rows[4][0], rows[7][0], rows[11][1] = "n/a", "high", ""
     rows[12] += ["of", "another"]
     with path.open("w", encoding="utf-8") as file:
-        write_rows(file, [[*names, "remark"], *([*row, ""] for row in rows)])
+        write_csv(file, [[*names, "remark"], *([*row, ""] for row in rows)])
 
 
 def _opened(window: MainWindow, button: str, dialog: str) -> QWidget:

@@ -25,7 +25,12 @@ def run(options: argparse.Namespace) -> int:
     from aucstudio.project.store.project.project_file import keep_first_reading, open_or_create
     from aucstudio.project.tournament.candidate_comparison import Budget
     from aucstudio.project.tournament.search import find_best
-    from aucstudio.project.tournament.verdict import best_document, remarks, table_text, verdict
+    from aucstudio.project.tournament.verdict import (
+        best_document,
+        leaderboard_text,
+        search_remarks,
+        verdict,
+    )
 
     check_model_name(options, options.data)
     band = None if options.fpr_range is None else read_band(options.fpr_range)
@@ -63,8 +68,8 @@ def run(options: argparse.Namespace) -> int:
         say_json(best_document(result, table, model))
     else:
         words = "\n".join(verdict(result).sentences)
-        say(f"{data_sentence(table)}\n\n{table_text(result)}\n\n{words}")
-        for sentence in remarks(result):
+        say(f"{data_sentence(table)}\n\n{leaderboard_text(result)}\n\n{words}")
+        for sentence in search_remarks(result):
             note(sentence)
     for sentence in filter(None, (result.unsaved, trouble)):
         complain(sentence)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def run(options: argparse.Namespace) -> int:
     """Compare the runs of a project; return the exit status."""
-    from contextlib import nullcontext
+    from contextlib import closing, nullcontext
 
     from aucstudio.project.results import comparison
     from aucstudio.project.results.documents import (
@@ -29,13 +29,14 @@ def run(options: argparse.Namespace) -> int:
     from aucstudio.project.results.report import comparison_tables, subgroup_blocks
 
     if options.cluster is not None:
-        from aucstudio.project.work.cluster import connect
+        from aucstudio.project.work.cluster import open_cluster
 
     listed, band = named_runs(options.project, complain)
     named = readable_runs(with_distinct_names(listed), band, complain)
     _write_pages(named, band, options)
     by_group = [] if options.by is None else _subgroups(named, band, options)
-    with nullcontext() if options.cluster is None else connect(options.cluster) as workers:
+    place = nullcontext() if options.cluster is None else closing(open_cluster(options.cluster))
+    with place as workers:
         if options.json:
             document = comparison_document(named, band, workers)
             groups = [{"name": name, **of.as_json()} for name, of in by_group]
@@ -43,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
             return DONE
         if not named:
             raise input_error("no_run_to_compare", file=options.project)
-        figures = [comparison.run_figures(name, record, band) for name, record in named]
+        figures = [comparison.compared_figures(name, record, band) for name, record in named]
         for measure in (comparison.AUC, comparison.PAUC, comparison.TPR):
             pairs = comparison.compare_runs(named, band, measure, workers=workers)
             heading = Heading(comparison.measure_words(measure, band))

@@ -97,18 +97,18 @@ def _print(detail: RowDetail, others: Table, compared: str, options: argparse.Na
         about,
         as_lines,
         as_table,
-        headline,
+        score_headline,
     )
-    from aucstudio.project.store.scores_file import scores_file, write_rows
+    from aucstudio.project.store.scores_file import scores_file, write_csv
 
     if options.output:
         with scores_file(options.output) as file:
-            write_rows(file, [CSV_HEAD, *as_lines(detail)])
+            write_csv(file, [CSV_HEAD, *as_lines(detail)])
     if options.json:
         document = {"model": options.model, "file": options.data, "compared_with": compared}
         say_json({**document, **detail.as_json(), "row": options.row, "output": options.output})
         return
-    say(headline(detail, options.row, f"the rows of {others.path.name}"))
+    say(score_headline(detail, options.row, f"the rows of {others.path.name}"))
     say(f"\n{as_table(detail, _MOST_LINES)}\n")
     say("\n".join(texts(about(detail))))
 

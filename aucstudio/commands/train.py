@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     """Train and validate a method; returns the exit status."""
     from aucstudio.engine.roc import ThresholdRule
     from aucstudio.project.results.documents import data_sentence
-    from aucstudio.project.runs.experiment_keys import plan_document
+    from aucstudio.project.runs.experiment_keys import plan_runs
 
     check_model_name(options, options.data)
     rule = None if options.threshold is None else ThresholdRule.parse(options.threshold)
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
 
         check_kind(options.calibrate)
     read = functools.partial(choose_reader, options)
-    (plan,) = plan_document(_document(options), choose=read).plans
+    (plan,) = plan_runs(_document(options), choose=read).plans
     if plan.remark:
         note(plan.remark)
     outcomes = carry_out([plan], options, plan.experiment.method)

@@ -71,10 +71,13 @@ def _chosen(listed: Sequence[Named], options: argparse.Namespace) -> Sequence[Na
 
 
 def _print(found: Sequence[tuple[str, Verification]], options: argparse.Namespace) -> None:
-    from aucstudio.project.results.verified import as_text, verdict
+    from aucstudio.project.results.verified import as_text, verification_sentence
 
     if options.json:
-        runs = [{"name": name, **one.as_json(), "verdict": verdict(one)} for name, one in found]
+        runs = [
+            {"name": name, **one.as_json(), "verdict": verification_sentence(one)}
+            for name, one in found
+        ]
         agrees = all(one.agrees for _, one in found)
         say_json({"project": options.project, "agrees": agrees, "runs": runs})
         return

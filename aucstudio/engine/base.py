@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array, Mask
-from aucstudio.engine.blocks import Passes, RowBlocks
 from aucstudio.engine.declared import Declared
 from aucstudio.engine.fit import (
     Context,
@@ -35,6 +34,9 @@ from aucstudio.engine.monitor import Callback, Monitor, Spread, one_by_one
 from aucstudio.engine.params import InvalidSetting, check_settings
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
 from aucstudio.notices import notice, text
+
+if TYPE_CHECKING:
+    from aucstudio.engine.blocks import Passes, RowBlocks
 
 
 def two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Mask]:
@@ -294,6 +296,8 @@ class AUCClassifier(Declared, _Estimator):
         Stopped
             If the callback stops a fit that has no usable scorer yet.
         """
+        from aucstudio.engine.blocks import Passes
+
         if not self.adds_up:
             raise InvalidSetting("method", f"{self.title} needs all rows in memory at once")
         check_settings(type(self), self.get_params(deep=False))

@@ -124,7 +124,7 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
 
     # Ctrl+C in a shell closes the windows. A signal interrupts Python even while it is painting,
     # so the windows close in a later turn of the event loop.
-    signals.call(lambda status: QTimer.singleShot(0, application, lambda: leave(status)))
+    signals.handle_signals(lambda status: QTimer.singleShot(0, application, lambda: leave(status)))
     awake = ticking(application, 200, lambda: None)
     awake.start()
     window.show()

@@ -121,7 +121,7 @@ def planned(tmp_path):
 def test_fit_beyond_memory_is_refused_with_advice(planned, monkeypatch):
     kernel, table = planned("auc-rls", kernel="rbf")
     check_size(kernel, table)
-    monkeypatch.setattr(experiments, "machine_memory", lambda: 1.1e6)
+    monkeypatch.setattr(experiments, "memory_limit", lambda: 1.1e6)
     with pytest.raises(
         ValueError, match=r"machine has 1 MB: take the linear kernel, NBAUC"
     ) as refused:
@@ -135,18 +135,18 @@ def test_fit_beyond_memory_is_refused_with_advice(planned, monkeypatch):
 @pytest.mark.parametrize("written", ["12000000\n", "max\n", None])
 def test_memory_limit_of_a_container_is_respected(monkeypatch, tmp_path, written):
     monkeypatch.setattr(experiments, "_LIMIT_FILES", ())
-    whole = experiments.machine_memory()
+    whole = experiments.memory_limit()
     assert whole > 1e8
     limit = tmp_path / "memory.max"
     monkeypatch.setattr(experiments, "_LIMIT_FILES", (limit,))
     if written is not None:
         limit.write_text(written)
-    assert experiments.machine_memory() == (12e6 if written == "12000000\n" else whole)
+    assert experiments.memory_limit() == (12e6 if written == "12000000\n" else whole)
 
 
 def test_memory_is_known_without_sysconf(monkeypatch):
     monkeypatch.delattr("os.sysconf", raising=False)
-    assert 1e8 < experiments.machine_memory() < math.inf
+    assert 1e8 < experiments.memory_limit() < math.inf
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from aucstudio.gui.pages.data.data_view import DataView
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.table import read_table
 from aucstudio.project.survey.conditions import like_cell, read_conditions
-from aucstudio.project.survey.rows import as_text
+from aucstudio.project.survey.rows import tab_separated
 from tests.gui.conftest import PATIENCE
 
 # The offscreen platform cannot raise a popup.
@@ -166,7 +166,7 @@ def test_card_summarises_dates_and_changes_their_parts(view, qtbot, session):
 def test_dates_are_copied_and_used_in_conditions(file):
     table = read_table(file, label="y")
     came, at, since = table.columns[:3]
-    text = as_text([came, at, since], np.array([0, 1]), lambda _: None)
+    text = tab_separated([came, at, since], np.array([0, 1]), lambda _: None)
     assert text == "came\tat\tsince\n\t06:30\t2019-12\n2019-12-31 13:30\t13:30\t2019-12\n"
     condition = like_cell(came, 1, ">=")
     assert str(condition) == "came >= 2019-12-31 13:30"

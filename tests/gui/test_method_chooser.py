@@ -165,7 +165,7 @@ def test_no_run_starts_if_one_method_exceeds_memory(panel, chooser, table_sessio
 
 
 def test_method_too_large_for_memory_cannot_be_ticked(panel, table_session, monkeypatch):
-    monkeypatch.setattr("aucstudio.project.runs.outlook.machine_memory", lambda: 2e6)
+    monkeypatch.setattr("aucstudio.project.runs.outlook.memory_limit", lambda: 2e6)
     panel.choose.click()
     chooser = panel.findChild(MethodChooser)
     found = {row.data(0, Qt.ItemDataRole.UserRole): row for row in chooser._rows}

@@ -12,7 +12,7 @@ from aucstudio.gui.app import make_application
 from aucstudio.gui.panels.welcome import WelcomePage
 from aucstudio.notices.words import day_words
 from aucstudio.project.examples import examples
-from aucstudio.project.results.documents import outline
+from aucstudio.project.results.documents import describe_file
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.record import FAILED
 from aucstudio.project.store import workspace
@@ -128,11 +128,11 @@ def test_recent_files_are_chosen_by_keyboard(page, qtbot, project, table_file):
 
 
 def test_project_outline_is_cached_until_it_changes(project, monkeypatch):
-    first = outline(project)
+    first = describe_file(project)
     monkeypatch.setattr("aucstudio.project.results.documents._facts", lambda _path: "read anew")
-    assert outline(project) == first
+    assert describe_file(project) == first
     os.utime(project, (1, 1))
-    assert outline(project).facts == "read anew"
+    assert describe_file(project).facts == "read anew"
 
 
 def test_best_run_is_one_with_the_present_columns(tmp_path, table):
@@ -143,16 +143,16 @@ def test_best_run_is_one_with_the_present_columns(tmp_path, table):
         name = "clean" if one is now else "leaking"
         plan = dataclasses.replace(record.experiment, name=name)
         file.add_run(dataclasses.replace(record, experiment=plan))
-    assert "best leaking" in outline(file.path).facts
+    assert "best leaking" in describe_file(file.path).facts
     file.set_plan({"data": DataReference.to_table(now).as_json()})
     os.utime(file.path, (1, 1))
-    assert "best clean" in outline(file.path).facts
+    assert "best clean" in describe_file(file.path).facts
 
 
 def test_failed_runs_are_counted_as_in_the_window(project, table):
     failed = dataclasses.replace(make_record(table, "rls"), status=FAILED, splits=())
     ProjectFile(project).add_run(failed)
-    assert " · 3 runs · " in outline(project).facts
+    assert " · 3 runs · " in describe_file(project).facts
 
 
 def test_tab_reaches_recent_files_and_enter_opens_them(page, project, qtbot):

@@ -21,7 +21,7 @@ from aucstudio.project.tournament.background import (
     SearchStop,
     search_in_background,
 )
-from aucstudio.project.tournament.search import draw, find_best, held_out_once
+from aucstudio.project.tournament.search import draw_held_out, find_best, held_out_once
 from aucstudio.project.tournament.standings import (
     JUDGED,
     LEFT,
@@ -189,7 +189,7 @@ def test_training_rows_of_one_class_are_refused(tmp_path):
     path.write_text("\n".join(["a,site,label", *rows]) + "\n")
     table = read_table(path, label="label", positive="yes", roles={"site": "group"})
     with pytest.raises(InputError, match="group"):
-        draw(table, Validation())
+        draw_held_out(table, Validation())
 
 
 def test_tournament_uses_the_hold_out_of_the_study():

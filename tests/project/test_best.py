@@ -38,8 +38,8 @@ from aucstudio.project.tournament.standings import (
 from aucstudio.project.tournament.verdict import (
     best_document,
     final_standings,
-    remarks,
-    table_text,
+    leaderboard_text,
+    search_remarks,
     verdict,
 )
 
@@ -233,7 +233,7 @@ def test_time_limit_starts_no_more_fits_and_returns_a_model(table):
     assert board.ended == "time"
     assert other in board.not_begun
     assert board.choice.lead is None
-    assert any(other in remark for remark in remarks(board))
+    assert any(other in remark for remark in search_remarks(board))
     waiting = Standing(other, WAITS)
     live = dataclasses.replace(Standings.begun(None), entries=(*board.entries, waiting))
     (left,) = [one for one in final_standings(live, board).entries if one.method == other]
@@ -586,7 +586,7 @@ def test_invalid_options_are_refused_in_one_line(file, capsys, options, words):
 
 
 def test_leaderboard_table_has_a_line_per_entry(board):
-    lines = table_text(board).splitlines()
+    lines = leaderboard_text(board).splitlines()
     assert len(lines) == 3 + len(board.entries)
     assert lines[0].startswith("Ranking criterion: ")
     assert "pAUC" in lines[0]

@@ -19,7 +19,7 @@ from aucstudio.project.results.thresholds import (
     counts_at,
     curve_of,
     estimate_share,
-    remarks,
+    threshold_remarks,
 )
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
@@ -237,7 +237,7 @@ def test_fpr_interval_covers_at_a_tuned_threshold():
 
 def codes(target, counts, stakes=HERE):
     figures = ThresholdFigures.of(Confusion(*counts), stakes.prior)
-    return [found.code for found in remarks(target, stakes, figures)]
+    return [found.code for found in threshold_remarks(target, stakes, figures)]
 
 
 FEW, TUNED, COUNTS = "too_few_rows_for_bound", "threshold_tuned", (40, 5, 40, 900)

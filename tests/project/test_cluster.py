@@ -67,7 +67,9 @@ def assert_same_numbers(record, alone):
 
 
 @pytest.mark.slow
-def test_lost_workers_do_not_change_the_numbers(dask, plan, table, tmp_path):
+def test_lost_workers_change_no_numbers_and_a_lost_scheduler_keeps_splits(
+    dask, plan, table, tmp_path, monkeypatch
+):
     for _ in range(3):
         dask.worker()
     dask.wait_for_workers(3)
@@ -87,6 +89,8 @@ def test_lost_workers_do_not_change_the_numbers(dask, plan, table, tmp_path):
     lose_a_worker_in_a_search(dask, plan, table)
     with dask.client() as client:
         assert len(client.scheduler_info()["workers"]) == 1
+    monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 5.0)
+    lose_the_scheduler(dask, plan, table)
 
 
 def lose_a_worker_in_a_search(dask, plan, table):
@@ -99,7 +103,7 @@ def lose_a_worker_in_a_search(dask, plan, table):
             lost.append(progress.search.fraction_done)
             dask.end(dask.workers[1])
 
-    with cluster.connect(dask.address) as workers:
+    with contextlib.closing(cluster.open_cluster(dask.address)) as workers:
         record = ClusterPlace(workers).execute(
             PlannedRun(tuned, table, None), listen, lambda: False
         )
@@ -111,6 +115,21 @@ def lose_a_worker_in_a_search(dask, plan, table):
     np.testing.assert_array_equal(found.areas, here.areas)
     assert (found.chosen, found.candidates) == (here.chosen, here.candidates)
     assert reports[-1].remote.where.endswith(f" of {dask.address}")
+
+
+def lose_the_scheduler(dask, plan, table):
+    """Finished splits are kept."""
+
+    def bar(fraction, words):
+        if fraction > 0 and dask.scheduler.poll() is None:
+            dask.end(dask.scheduler)
+
+    records = run_on_cluster(two_runs(plan, table), dask.address, bar=bar)
+    failed = [record for record in records if record.status == "failed"]
+    assert failed
+    for record in failed:
+        assert f"the connection to the Dask scheduler at {dask.address} was" in record.error
+    assert 1 <= sum(len(record.splits) for record in records) < 10
 
 
 @pytest.mark.slow
@@ -128,25 +147,6 @@ def test_cluster_comparison_equals_the_local_one(
         documents.append(capfd.readouterr().out)
     assert documents[0] == documents[1]
     assert len(json.loads(documents[0])["pairs"]["pauc"]) == 6
-
-
-@pytest.mark.slow
-def test_lost_scheduler_keeps_the_finished_splits(dask, plan, table, monkeypatch):
-    monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 5.0)
-    dask.worker()
-    dask.wait_for_workers(1)
-    study = two_runs(plan, table)
-
-    def bar(fraction, words):
-        if fraction > 0 and dask.scheduler.poll() is None:
-            dask.end(dask.scheduler)
-
-    records = run_on_cluster(study, dask.address, bar=bar)
-    failed = [record for record in records if record.status == "failed"]
-    assert failed
-    for record in failed:
-        assert f"the connection to the Dask scheduler at {dask.address} was" in record.error
-    assert 1 <= sum(len(record.splits) for record in records) < 10
 
 
 @pytest.mark.slow
@@ -191,5 +191,5 @@ def test_command_trains_on_the_cluster(stable_cluster, table_file, capfd):
 
 def test_missing_dask_names_the_command_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"pip install 'aucstudio\[dask\]'"), cluster.connect("x"):
-        pass
+    with pytest.raises(InputError, match=r"pip install 'aucstudio\[dask\]'"):
+        cluster.open_cluster("x")

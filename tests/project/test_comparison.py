@@ -183,7 +183,7 @@ def test_comparison_can_be_stopped(one):
 
 
 def test_run_figures_match_the_summaries(several):
-    run = comparison.run_figures("a", several[0], BAND)
+    run = comparison.compared_figures("a", several[0], BAND)
     assert run.auc == auc_summary(several[0])
     assert run.pauc == pauc_summary(several[0], BAND)
     assert run.gap == train_auc(several[0]) - run.auc.value
@@ -287,7 +287,7 @@ def tpr_pairs(runs, band=BAND):
 @pytest.mark.parametrize("scheme", ["one", "several"])
 def test_tpr_at_the_end_of_the_range_is_compared(scheme, request):
     runs = request.getfixturevalue(scheme)
-    a, b = (comparison.run_figures("a", run, BAND).measured(comparison.TPR) for run in runs)
+    a, b = (comparison.compared_figures("a", run, BAND).measured(comparison.TPR) for run in runs)
     assert a == tpr_summary(runs[0], BAND[1])
     (pair,) = tpr_pairs(runs)
     assert pair.difference == pytest.approx(a.value - b.value)
@@ -310,14 +310,16 @@ def test_tpr_at_fpr_1_is_not_tested(one):
 
 
 def test_training_for_another_range_is_detected(one):
-    plain = comparison.run_figures("a", one[0], BAND)
+    plain = comparison.compared_figures("a", one[0], BAND)
     assert plain.trained_for is None
     assert not plain.trained_elsewhere(BAND)
     for set_to, elsewhere in ((BAND, False), ((0.0, 0.05), True)):
         experiment = dataclasses.replace(
             one[0].experiment, method="svm-pauc", params={"fpr_range": list(set_to)}
         )
-        run = comparison.run_figures("a", dataclasses.replace(one[0], experiment=experiment), BAND)
+        run = comparison.compared_figures(
+            "a", dataclasses.replace(one[0], experiment=experiment), BAND
+        )
         assert run.trained_for == set_to
         assert run.trained_elsewhere(BAND) == elsewhere
 
@@ -386,7 +388,7 @@ def test_significant_and_untested_pairs_have_no_forecast(pair):
 def tables(one):
     odd = "50 % & |more|"
     third = of_areas("c", 0.5)
-    runs = [comparison.run_figures(n, r, BAND) for n, r in zip(("a", odd), one, strict=True)]
+    runs = [comparison.compared_figures(n, r, BAND) for n, r in zip(("a", odd), one, strict=True)]
     (pair,) = comparison.compare_runs([("a", one[0]), (odd, one[1])], BAND)
     reason = notice("trained_on_different_tables", files="a against b")
     refused = [PairComparison(n, "c", refused=reason) for n in ("a", odd)]

@@ -24,7 +24,7 @@ from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text import dates, vocabulary
-from aucstudio.project.data.text.dates import CIRCLES, PARTS, WHOLE, part_of, spread
+from aucstudio.project.data.text.dates import CIRCLES, PARTS, WHOLE, date_part, part_columns
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.explain.contributions import explain_pair, explain_row
@@ -71,11 +71,11 @@ def test_date_parts_match_the_calendar_over_centuries(zone):
     cells = [dates.read(d.astimezone(shift).isoformat().lower(), "y-m-d") for d in known]
     for part, of in CALENDAR.items():
         expected = [float(of(d)) for d in known]
-        np.testing.assert_array_equal(part_of(np.array(cells), part, clock=False), expected)
+        np.testing.assert_array_equal(date_part(np.array(cells), part, clock=False), expected)
     for key, (first, steps) in CIRCLES.items():
         for turn, wave in (("sine", math.sin), ("cosine", math.cos)):
             turns = [2 * math.pi * (CALENDAR[key](d) - first) / steps for d in known]
-            found = part_of(np.array(cells), f"{key} {turn}", clock=False)
+            found = date_part(np.array(cells), f"{key} {turn}", clock=False)
             np.testing.assert_allclose(found, [wave(t) for t in turns], atol=1e-12)
 
 
@@ -87,17 +87,17 @@ def test_date_parts_of_leap_days_year_ends_and_invalid_dates():
         (datetime.date(2018, 12, 31), 1, 365),
     ]
     cells = np.array([(day - datetime.date(1970, 1, 1)).days for day, *_ in days], dtype=float)
-    assert part_of(cells, "week", clock=False).tolist() == [week for _, week, _ in days]
-    assert part_of(cells, "yearday", clock=False).tolist() == [day for *_, day in days]
+    assert date_part(cells, "week", clock=False).tolist() == [week for _, week, _ in days]
+    assert date_part(cells, "yearday", clock=False).tolist() == [day for *_, day in days]
     strange = np.array([math.nan, math.inf, -math.inf, 1e300, -4e6])
-    for part in (one for chosen in PARTS if chosen != WHOLE for one in spread(chosen)):
-        assert np.isnan(part_of(strange, part, clock=False)).all()
+    for part in (one for chosen in PARTS if chosen != WHOLE for one in part_columns(chosen)):
+        assert np.isnan(date_part(strange, part, clock=False)).all()
     clocks = np.array(
         [dates.read(cell, "h:m") for cell in ("00:00", "5:59 pm", "24:10", "11:59:59")]
     )
-    assert part_of(clocks, "hour", clock=True).tolist() == [0, 17, 0, 11]
-    assert part_of(clocks, "minute", clock=True).tolist() == [0, 59, 10, 59]
-    assert part_of(clocks, "daytime", clock=True).tolist() == [0, 2, 0, 1]
+    assert date_part(clocks, "hour", clock=True).tolist() == [0, 17, 0, 11]
+    assert date_part(clocks, "minute", clock=True).tolist() == [0, 59, 10, 59]
+    assert date_part(clocks, "daytime", clock=True).tolist() == [0, 2, 0, 1]
 
 
 def write_days(path, layout="dmy", rows=160, gaps=True):
@@ -263,7 +263,7 @@ def test_onnx_graph_takes_each_part_as_an_input(file, tmp_path):
         one.name: (
             table.column("x").values
             if one.name == "x"
-            else part_of(cells, one.name.partition(": ")[2], clock=False)
+            else date_part(cells, one.name.partition(": ")[2], clock=False)
         )[:, None]
         for one in session.get_inputs()
     }

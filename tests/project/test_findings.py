@@ -22,7 +22,7 @@ from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.findings.inspection import inspection
 from aucstudio.project.data.findings.sentinels import find_sentinels
 from aucstudio.project.data.findings.separation import ranked_area
-from aucstudio.project.data.labels import alike, usual_spellings
+from aucstudio.project.data.labels import equal_spellings, usual_spellings
 from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.text.dialect import Dialect
@@ -385,8 +385,8 @@ def test_spelling_variants_of_classes_and_levels_are_found():
 
 
 def test_only_spelling_variants_are_joined():
-    assert alike(["+", "-", "1", "-1", "a b", "ab", "straße", "Bern"]) == []
-    assert alike(["STRASSE", "straße"]) == [["STRASSE", "straße"]]
+    assert equal_spellings(["+", "-", "1", "-1", "a b", "ab", "straße", "Bern"]) == []
+    assert equal_spellings(["STRASSE", "straße"]) == [["STRASSE", "straße"]]
     assert usual_spellings({"No": 3, "no": 5, "yes": 2}) == [["no", "No"]]
 
 

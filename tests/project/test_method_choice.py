@@ -69,7 +69,7 @@ def test_estimated_time_grows_with_the_number_of_fits(table_of):
 
 def test_methods_too_large_for_memory_are_not_suggested(table_of, monkeypatch):
     table = table_of(400)
-    monkeypatch.setattr("aucstudio.project.runs.outlook.machine_memory", lambda: 2e6)
+    monkeypatch.setattr("aucstudio.project.runs.outlook.memory_limit", lambda: 2e6)
     found = outlooks(table, Validation(), lambda _key: {})
     assert found["nbauc"].problem.startswith("Too large for this computer")
     kept = start_here(table, Validation(), BAND, found)

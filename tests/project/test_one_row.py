@@ -19,7 +19,7 @@ from aucstudio.notices import notice
 from aucstudio.project.data.preparing.preparation import column_features
 from aucstudio.project.data.text import dates
 from aucstudio.project.errors import InputError
-from aucstudio.project.explain.contributions import about, explain_row, headline
+from aucstudio.project.explain.contributions import about, explain_row, score_headline
 from aucstudio.project.explain.shapley import contributions
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
@@ -295,7 +295,7 @@ def test_invalid_row_numbers_are_refused(model_file, table_file, capsys, given, 
     ],
 )
 def test_date_numbers_are_formatted_as_dates(value, layout, said):
-    assert dates.spell(value, layout) == said
+    assert dates.date_text(value, layout) == said
     if not said.startswith("-"):
         assert dates.read(said, "h:m" if layout == "h:m" else "y-m-d") == pytest.approx(value)
 
@@ -325,5 +325,5 @@ def test_row_compared_with_itself_has_zero_contributions(table, plan):
     split = execute(plan(), table).splits[0]
     detail = explain_row(table, split.model, 3, np.array([3]))
     assert all(part.contribution == 0 for part in detail.parts)
-    assert headline(detail, 4, "the others").endswith("as the others on average.")
+    assert score_headline(detail, 4, "the others").endswith("as the others on average.")
     assert notice("contributions_exact") in about(detail)

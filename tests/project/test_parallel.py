@@ -18,7 +18,7 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT, Tuning
 from aucstudio.project.work import cluster, parallel
-from aucstudio.project.work.cluster import Cluster, WorkerCount, WorkersLostError, answers
+from aucstudio.project.work.cluster import Cluster, WorkerCount, WorkersLostError, call_all
 from aucstudio.project.work.parallel import ClusterPlace
 from aucstudio.project.work.submit import submit
 
@@ -172,12 +172,12 @@ def test_calls_return_in_order_and_can_be_stopped(workers, client):
     calls = [(pow, 2, k) for k in range(20)]
     reports = []
     expected = [2**k for k in range(20)]
-    assert answers(workers, calls, reports.append) == expected == answers(None, calls)
+    assert call_all(workers, calls, reports.append) == expected == call_all(None, calls)
     assert reports == sorted(reports)
     assert reports[-1] == 1.0
     for place in (None, workers):
         with pytest.raises(Stopped):
-            answers(place, calls, lambda fraction: fraction > 0)
+            call_all(place, calls, lambda fraction: fraction > 0)
     client.executor.shutdown()
     with pytest.raises(WorkersLostError, match="was lost"):
-        answers(workers, calls)
+        call_all(workers, calls)

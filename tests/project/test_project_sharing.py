@@ -17,7 +17,7 @@ from aucstudio.project.store import files
 from aucstudio.project.store.project.project_file import (
     ProjectFile,
     StalePlanError,
-    merged,
+    merged_plans,
     open_or_create,
 )
 from aucstudio.project.store.project.unfinished_runs import Owner
@@ -282,7 +282,7 @@ def test_merged_plan_keeps_the_changes_of_both():
         "band": [0, 0.1],
         "looks": {"a": {"name": "A", "removed": True}, "b": {"name": "B"}, "c": {"name": "C"}},
     }
-    assert merged(base, ours, theirs) == {
+    assert merged_plans(base, ours, theirs) == {
         "band": [0, 0.2],
         "looks": {
             "a": {"name": "A", "removed": True},
@@ -290,10 +290,10 @@ def test_merged_plan_keeps_the_changes_of_both():
             "c": {"name": "C"},
         },
     }
-    assert merged(base, ours, base) == ours
-    assert merged(base, base, theirs) == theirs
-    assert merged({"x": 1}, {"x": 2}, {"x": 3}) == {"x": 2}
-    assert list(merged({}, {"b": 1}, {"a": 1})) == ["a", "b"]
+    assert merged_plans(base, ours, base) == ours
+    assert merged_plans(base, base, theirs) == theirs
+    assert merged_plans({"x": 1}, {"x": 2}, {"x": 3}) == {"x": 2}
+    assert list(merged_plans({}, {"b": 1}, {"a": 1})) == ["a", "b"]
 
 
 def test_record_with_a_taken_id_gets_a_new_one(project, plan, table):

@@ -300,6 +300,18 @@ def test_only_a_relevant_rise_of_missing_values_is_reported(
     assert ("dose" in report.gaps) == reported
 
 
+@pytest.mark.parametrize("read", [read_table, open_stream])
+def test_cells_far_outside_the_training_range_are_reported(model_path, later, read):
+    rows = rows_of(40, seed=3)  # in training the age is from 20 to 69
+    rows[4][1], rows[8][1], rows[20][1] = 480, 71, -60
+    model = load_model(model_path)
+    report = score_table(model, read_to_score(model, later(rows), read=read), lambda *_: None)
+    (age,) = report.outside
+    assert (age.column, age.count, age.value, age.row) == ("age", 2, 480.0, 5)
+    assert report.far == ()
+    assert "cells_outside" in [dict(one.values)["what"].code for one in report.notices()]
+
+
 def test_run_notes_the_input_check_of_its_test_file(later, tmp_path):
     train = read_table(write_csv(tmp_path / "train.csv", HEADER, rows_of(90)))
     rows = rows_of(40, seed=7)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from aucstudio.engine import METHODS
-from aucstudio.project.runs.rows import side_by_side
+from aucstudio.project.runs.rows import in_threads
 
 
 def test_every_task_is_done_once_in_any_order():
-    found = dict(side_by_side(lambda task, check: task**2, range(20), lambda: False))
+    found = dict(in_threads(lambda task, check: task**2, range(20), lambda: False))
     assert found == {task: task**2 for task in range(20)}
 
 
@@ -27,7 +27,7 @@ def test_stop_reaches_running_tasks_and_starts_no_others():
         return task
 
     answers = iter([False, True])
-    assert list(side_by_side(work, range(50), lambda: next(answers))) == []
+    assert list(in_threads(work, range(50), lambda: next(answers))) == []
     assert 1 <= len(begun) < 50
 
 
@@ -36,7 +36,7 @@ def test_error_of_a_task_is_raised_to_the_caller():
         raise ValueError("no luck")
 
     with pytest.raises(ValueError, match="no luck"):
-        list(side_by_side(work, [1], lambda: False))
+        list(in_threads(work, [1], lambda: False))
 
 
 @pytest.mark.slow
@@ -61,5 +61,5 @@ def test_threaded_combination_is_bit_identical():
     y = X[:, 0] + rng.normal(size=120) > 0.5
     made = METHODS["auc-ensemble"](library="few", n_folds=3, fpr_range=(0.0, 0.2))
     alone = made.fit(X, y).decision_function(X)
-    together = made.fit(X, y, spread=side_by_side).decision_function(X)
+    together = made.fit(X, y, spread=in_threads).decision_function(X)
     np.testing.assert_array_equal(together, alone)

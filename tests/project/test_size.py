@@ -45,14 +45,14 @@ def test_size_check_uses_the_largest_candidate(large, planned, monkeypatch):
     worst = max(bytes_of({**planned.params, **candidate}) for candidate in found)
     alone = bytes_of(planned.params)
     assert worst > alone
-    monkeypatch.setattr(experiments, "machine_memory", lambda: (alone + worst) / 2 / 0.8)
+    monkeypatch.setattr(experiments, "memory_limit", lambda: (alone + worst) / 2 / 0.8)
     check_size(planned, large)
     with pytest.raises(
         InvalidSetting, match=r"one fit of the search \(.*n_landmarks|v = "
     ) as refused:
         check_size(tuned, large)
     assert refused.value.setting == "n_landmarks"
-    monkeypatch.setattr(experiments, "machine_memory", lambda: 1.001 * worst / 0.8)
+    monkeypatch.setattr(experiments, "memory_limit", lambda: 1.001 * worst / 0.8)
     check_size(tuned, large)
 
 
@@ -61,10 +61,10 @@ def test_parallel_runs_must_fit_in_memory_together(large, planned, monkeypatch):
     plans = [PlannedRun(one, large, None) for one in both]
     table = 8 * ROWS * 2
     needed = 2 * (bytes_of(planned.params) + table)
-    monkeypatch.setattr(experiments, "machine_memory", lambda: 0.999 * needed / 0.8)
+    monkeypatch.setattr(experiments, "memory_limit", lambda: 0.999 * needed / 0.8)
     with pytest.raises(InputError, match="2 runs at once would take about") as refused:
         run_experiments(plans, open_place(jobs=3))
     assert refused.value.setting == "jobs"
     experiments.check_size_at_once(both, large, 1)
-    monkeypatch.setattr(experiments, "machine_memory", lambda: 1.001 * needed / 0.8)
+    monkeypatch.setattr(experiments, "memory_limit", lambda: 1.001 * needed / 0.8)
     experiments.check_size_at_once(both, large, 3)

@@ -16,7 +16,6 @@ from aucstudio.cli import main
 from aucstudio.engine import METHODS
 from aucstudio.project.data import sparse_columns
 from aucstudio.project.data.findings.find import find
-from aucstudio.project.data.preparing import preparation
 from aucstudio.project.data.preparing.preparation import learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import IMPUTE, SCALE, PreparationChoice
 from aucstudio.project.data.preparing.scales import learn_number
@@ -282,7 +281,7 @@ def test_folds_and_tuning_stay_sparse(sparse_table, monkeypatch):
     def refuse(*_):
         raise AssertionError("written out")
 
-    monkeypatch.setattr(preparation, "written_out", refuse)
+    monkeypatch.setattr(sparse_columns, "written_out", refuse)
     plan = experiment(
         sparse_table, "logistic", Validation("folds", folds=3), Tuning("auc", folds=2)
     )
@@ -343,7 +342,7 @@ def test_dense_methods_are_refused_if_memory_is_too_small(
     plan_on(sparse_table, method, settings, scheme, (0.0, 0.1))
     fit = METHODS[method](**settings)
     bare = fit.estimate(58, 134, 118).bytes
-    monkeypatch.setattr(estimate, "machine_memory", lambda: 1.01 * bare / 0.8)
+    monkeypatch.setattr(estimate, "memory_limit", lambda: 1.01 * bare / 0.8)
     with pytest.raises(InputError, match=why) as told:
         plan_on(sparse_table, method, settings, scheme, (0.0, 0.1))
     assert "Logistic regression" in str(told.value)

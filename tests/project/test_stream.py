@@ -356,7 +356,7 @@ def test_experiment_file_runs_in_blocks(csv_file, capsys):
 
 def test_table_beyond_memory_is_streamed(path, monkeypatch):
     assert table_reader(path, "auc-rls", stream=False, block_size=None) == (read_table, "")
-    monkeypatch.setattr("aucstudio.project.runs.estimate.machine_memory", lambda: 10_000.0)
+    monkeypatch.setattr("aucstudio.project.runs.estimate.memory_limit", lambda: 10_000.0)
     reader, said = table_reader(path, "auc-rls", stream=False, block_size=None)
     assert reader is not read_table
     assert "stays on disk" in said

@@ -11,8 +11,8 @@ from aucstudio.project.results.summary import (
     Estimate,
     caution_words,
     cautions,
+    fit_remarks,
     ranks_backwards,
-    remarks,
     tpr_summary,
     trained_elsewhere,
 )
@@ -95,7 +95,7 @@ def test_fallback_and_non_convergence_are_cautions(table, made):
     (caution,) = cautions(widened)
     assert (caution,) == widened.warnings
     assert caution.code == "trained_for_wider_range"
-    assert remarks(widened) == []  # the note of the fit is the same
+    assert fit_remarks(widened) == []  # the note of the fit is the same
     assert caution_words(widened).startswith("FPR range widened to 0 … ")
     (split,) = widened.splits
     early = dataclasses.replace(widened, splits=(dataclasses.replace(split, trained_range=None),))
@@ -104,7 +104,7 @@ def test_fallback_and_non_convergence_are_cautions(table, made):
     split = dataclasses.replace(made.splits[0], converged=False, notes=(remark,))
     unfinished = dataclasses.replace(made, splits=(split,))
     assert [one.code for one in cautions(unfinished)] == ["fit_not_converged"]
-    assert remarks(unfinished) == [remark]
+    assert fit_remarks(unfinished) == [remark]
     two = dataclasses.replace(made, splits=(split, made.splits[0]))
     assert cautions(two) == [notice("splits_not_converged", count=1, total=2)]
     assert cautions(dataclasses.replace(unfinished, status=STOPPED)) == []

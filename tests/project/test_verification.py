@@ -13,7 +13,12 @@ from aucstudio.engine.scorers import LinearScorer
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.verified import HEADINGS, as_text, verdict, verified_table
+from aucstudio.project.results.verified import (
+    HEADINGS,
+    as_text,
+    verification_sentence,
+    verified_table,
+)
 from aucstudio.project.runs import verification as verifying
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
@@ -101,7 +106,7 @@ def test_leave_pair_out_is_verified(make):
 def test_altered_model_is_detected(make):
     found = verify_run(with_altered_model(make()), 0, silent)
     assert not found.agrees
-    said = verdict(found)
+    said = verification_sentence(found)
     assert "does not reproduce the stored training scores" in said
     assert "does not reproduce the stored held-out scores" in said
     assert "the fit reported" in said
@@ -163,7 +168,7 @@ def test_differently_drawn_split_is_reported(make):
 
 def test_verification_beyond_memory_is_refused(make, monkeypatch):
     record = make()
-    monkeypatch.setattr(verifying, "machine_memory", lambda: 1_000)
+    monkeypatch.setattr(verifying, "memory_limit", lambda: 1_000)
     with pytest.raises(InputError, match=r"verifying would take about .* of memory"):
         verify_run(record, 0, silent)
 
@@ -217,18 +222,18 @@ def test_verification_table_has_the_expected_lines(project):
         "Objective, solved again",
         "Upper bound on the distance from the optimum",
     ]
-    assert "An independent solver (cutting planes, cvxopt" in verdict(found)
+    assert "An independent solver (cutting planes, cvxopt" in verification_sentence(found)
     assert as_text(found, "SVM-AUC").startswith(f"SVM-AUC ({found.run}). Verified in ")
 
 
 def test_verdict_names_the_optimum_only_if_near(project):
     (found,) = project.read().verifications.values()
     near = dataclasses.replace(found.found, solved=found.found.counted, bound=found.found.counted)
-    assert "the same objective: this is the optimum." in verdict(
+    assert "the same objective: this is the optimum." in verification_sentence(
         dataclasses.replace(found, found=near)
     )
     part = dataclasses.replace(near, bound=near.counted * 0.99)
-    assert "the fit ended at most 1 % above the optimum" in verdict(
+    assert "the fit ended at most 1 % above the optimum" in verification_sentence(
         dataclasses.replace(found, found=part)
     )
 

@@ -10,7 +10,7 @@ from aucstudio.engine.monitor import Step
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.project.runs import progress as watching
 from aucstudio.project.runs.execute import execute
-from aucstudio.project.runs.progress import StageLog, Thinned, Watch, following, sample_rows
+from aucstudio.project.runs.progress import StageLog, Thinned, Watch, balanced_rows, following
 from aucstudio.project.runs.record import ScoresDuringTraining, Stage
 from aucstudio.project.runs.rows import PreparedRows
 
@@ -241,13 +241,13 @@ def test_thinned_series_is_even_and_ends_with_the_last(limit):
 
 def test_sampled_rows_are_stratified_and_bounded():
     positive = np.arange(10_000) % 100 == 0
-    rows = sample_rows(positive, 2_000)
+    rows = balanced_rows(positive, 2_000)
     assert len(rows) == 2_000
     assert positive[rows].sum() == 100
     assert (np.diff(rows) > 0).all()
     even = np.arange(10_000) % 2 == 0
-    assert even[sample_rows(even, 2_000)].sum() == 1_000
-    np.testing.assert_array_equal(sample_rows(positive, 10_000), np.arange(10_000))
+    assert even[balanced_rows(even, 2_000)].sum() == 1_000
+    np.testing.assert_array_equal(balanced_rows(positive, 10_000), np.arange(10_000))
 
 
 def stages_of(*steps):

@@ -11,14 +11,13 @@ from __future__ import annotations
 import functools
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array, Index, Rows, Single
-from aucstudio.engine.blocks import Passes
 from aucstudio.engine.features import (
     FeatureMap,
     Identity,
@@ -36,6 +35,9 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.engine.scorers import Scorer, trimmed
 from aucstudio.notices import Notice, notice, text
+
+if TYPE_CHECKING:
+    from aucstudio.engine.blocks import Passes
 
 Pause = Callable[[], None]
 

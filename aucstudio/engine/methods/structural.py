@@ -36,7 +36,6 @@ from aucstudio.engine.features.spaces import (
 from aucstudio.engine.fit import Context, Fit
 from aucstudio.engine.kernels import KernelSettings
 from aucstudio.engine.losses import Risk
-from aucstudio.engine.losses.pairs import PairHinge
 from aucstudio.engine.losses.partial_auc import (
     DifferenceRisk,
     Range,
@@ -303,6 +302,8 @@ class SVMAUC(WeighsRows, StructuralSVM):
     _usual_cuts: ClassVar[int] = 6
 
     def _solve(self, search: RiskMinimiser) -> Fit:
+        from aucstudio.engine.losses.pairs import PairHinge  # the other methods need none of it
+
         risk = PairHinge(search.positive, weights=search.weights)
         # Cuts hold for the risk that they were made of: with these weights.
         weights = search.weights

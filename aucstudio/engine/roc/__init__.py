@@ -14,6 +14,9 @@ pair counts with the product of both, and the counts of a curve are sums of weig
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from aucstudio.engine.roc.curve import (
     RocCurve as RocCurve,
     PartialAUC as PartialAUC,
@@ -26,25 +29,6 @@ from aucstudio.engine.roc.curve import (
     rank_weights as rank_weights,
     tpr_at as tpr_at,
     vertical_average as vertical_average,
-)
-from aucstudio.engine.roc.measures import (
-    Line as Line,
-    PointMeasure as PointMeasure,
-    accuracy as accuracy,
-    average_precision as average_precision,
-    cost_curve as cost_curve,
-    cost_line as cost_line,
-    describe as describe,
-    equal_error_rate as equal_error_rate,
-    f_measure as f_measure,
-    gain as gain,
-    h_measure as h_measure,
-    ks as ks,
-    lift as lift,
-    precision as precision,
-    precision_recall as precision_recall,
-    skew_of as skew_of,
-    weighted_relative_accuracy as weighted_relative_accuracy,
 )
 from aucstudio.engine.roc.ranking import (
     FREQUENCY as FREQUENCY,
@@ -75,3 +59,39 @@ from aucstudio.engine.roc.trials import (
     effective_rows as effective_rows,
     effective_trials as effective_trials,
 )
+
+if TYPE_CHECKING:
+    from aucstudio.engine.roc.measures import (
+        Line as Line,
+        PointMeasure as PointMeasure,
+        accuracy as accuracy,
+        average_precision as average_precision,
+        cost_curve as cost_curve,
+        cost_line as cost_line,
+        describe as describe,
+        equal_error_rate as equal_error_rate,
+        f_measure as f_measure,
+        gain as gain,
+        h_measure as h_measure,
+        ks as ks,
+        lift as lift,
+        precision as precision,
+        precision_recall as precision_recall,
+        skew_of as skew_of,
+        weighted_relative_accuracy as weighted_relative_accuracy,
+    )
+
+
+_LATE = {
+    "measures": "Line PointMeasure accuracy average_precision cost_curve cost_line describe "
+    "equal_error_rate f_measure gain h_measure ks lift precision precision_recall skew_of "
+    "weighted_relative_accuracy",
+}
+"""Modules that are imported when one of their names is used: a fit needs none of them."""
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _LATE.items():
+        if name in names.split():
+            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

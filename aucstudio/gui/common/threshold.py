@@ -44,8 +44,8 @@ from aucstudio.project.results.thresholds import (
     point_measures,
     read_rate,
     read_share,
-    remarks,
     share_words,
+    threshold_remarks,
 )
 
 CARD_WIDTH = 272
@@ -363,7 +363,7 @@ class ThresholdChooser(QWidget):
         problem, line = chosen.choice.problem, self.problem.fontMetrics().lineSpacing()
         self.problem.setMinimumHeight(0 if self._small else _PROBLEM_LINES * line)
         show_note(self.problem, f"{problem} {_OWN_SHOWN}" if problem else "", "error")
-        more = [] if problem else remarks(target, stakes, chosen.figures)
+        more = [] if problem else threshold_remarks(target, stakes, chosen.figures)
         show_note(self.remarks, " ".join(filter(None, [chosen.where, *map(str, more)])))
         self._show_everywhere(target)
 

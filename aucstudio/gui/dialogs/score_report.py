@@ -364,6 +364,10 @@ def _cells(report: ScoringReport) -> dict[str, list[tuple[str, int, str]]]:
         "Cells far outside the training range": [
             (far.column, far.count, f"{far.value:.6g} in row {far.row:,}; treated as missing")
             for far in report.far
+        ]
+        + [
+            (far.column, far.count, f"{far.value:.6g} in row {far.row:,}; scored as it is")
+            for far in report.outside
         ],
         "Missing cells, filled in as in training": [
             (name, count, "a larger share than in training" if name in report.gaps else "")

@@ -62,9 +62,9 @@ from aucstudio.project.results.summary import (
     WHOLE,
     Estimate,
     cautions,
+    fit_remarks,
     range_notices,
     ranks_backwards,
-    remarks,
     stopped,
     trained_elsewhere,
 )
@@ -290,7 +290,7 @@ class RunDetails(Card):
         self.trace.setVisible(bool(record.traceback))
         self.export.setVisible(bool(record.splits))
         self.settings.show_lines(_settings_lines(shown))
-        show_note(self.remarks, "\n".join(texts(remarks(record))))
+        show_note(self.remarks, "\n".join(texts(fit_remarks(record))))
         self._show_figures()
 
     def _show_figures(self) -> None:

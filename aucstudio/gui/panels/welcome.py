@@ -35,7 +35,7 @@ from aucstudio.gui.state.background import Background, delayed
 from aucstudio.notices.words import day_words
 from aucstudio.project.examples import examples
 from aucstudio.project.resources import resource_path
-from aucstudio.project.results.documents import kind_of, outline
+from aucstudio.project.results.documents import describe_file, kind_title
 from aucstudio.project.store.workspace import (
     forget_recent,
     recents,
@@ -176,7 +176,7 @@ class WelcomePage(QWidget):
 
 def _outlines(paths: tuple[Path, ...], post: Callable[[Any], bool]) -> None:
     for path in paths:
-        if post((path, outline(path))):
+        if post((path, describe_file(path))):
             return
 
 
@@ -209,7 +209,7 @@ class _Entry(QWidget):
         words = f"Remove {words} from the list"
         self.forget = _link("Remove from the list", f"{name}_forget", words)
         self.forget.hide()
-        facts = f"{kind_of(path)} · {folder}" if folder else ""
+        facts = f"{kind_title(path)} · {folder}" if folder else ""
         self.facts = label(facts, "muted", wrap=True, name=f"{name}_facts")
         self.day = label(day, "muted", name=f"{name}_day")
         top = across(self.open, self.forget, STRETCH, self.day)

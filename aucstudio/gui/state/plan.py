@@ -21,11 +21,11 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.thresholds import Stakes, Target
-from aucstudio.project.runs.experiment import Band, DataReference, check_band
+from aucstudio.project.runs.experiment import Band, DataReference, require_band
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.tuning import PAUC
-from aucstudio.project.store.project.database import plain
-from aucstudio.project.store.project.project_file import ProjectFile, StalePlanError, merged
+from aucstudio.project.store.project.database import as_stored
+from aucstudio.project.store.project.project_file import ProjectFile, StalePlanError, merged_plans
 
 RANGE = "fpr_range"
 """The setting of methods that train for a range of false-positive rates."""
@@ -264,13 +264,13 @@ class PlanKeeper:
         self, owner: object, project: ProjectFile, document: Callable[[], dict[str, Any]]
     ) -> None:
         with contextlib.suppress(InputError):
-            sent = joined = plain(document())
+            sent = joined = as_stored(document())
             for _ in range(_MERGES):
                 base = project.known_plan
                 try:
                     project.set_plan(joined)
                 except StalePlanError:
-                    joined = merged(base, joined, project.plan())
+                    joined = merged_plans(base, joined, project.plan())
                     continue
                 break
             if joined.get("window") != sent.get("window"):
@@ -279,8 +279,8 @@ class PlanKeeper:
 
 def joined_plan(plan: Plan, sent: dict[str, Any], joined: dict[str, Any]) -> Plan:
     """Return a plan with the changes of another window, which made ``joined`` of ``sent``."""
-    present = plain(plan.as_json())
-    return read_plan(merged(sent.get("window"), present, joined.get("window")))
+    present = as_stored(plan.as_json())
+    return read_plan(merged_plans(sent.get("window"), present, joined.get("window")))
 
 
 def read_plan(document: Any) -> Plan:
@@ -293,7 +293,7 @@ def read_plan(document: Any) -> Plan:
     """
     try:
         plan = Plan.from_json(document)
-        check_band(plan.band)
+        require_band(plan.band)
         declared = declared_params(METHODS[plan.method])
         for name, value in plan.params.get(plan.method, {}).items():
             declared[name].check(value)

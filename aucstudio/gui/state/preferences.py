@@ -21,7 +21,7 @@ from aucstudio.project import typed
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.files import write_atomically
-from aucstudio.project.store.project.project_file import merged
+from aucstudio.project.store.project.project_file import merged_plans
 from aucstudio.project.store.workspace import home
 
 _PAUSE = 500  # milliseconds after the last change, so that a dragged window is written once
@@ -230,7 +230,7 @@ class PreferencesFile(QObject):
             # An error is ignored: the preferences hold until the window closes.
             with contextlib.suppress(OSError, InputError):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                joined = merged(self._known, mine, self._read())
+                joined = merged_plans(self._known, mine, self._read())
                 write_atomically(self.path, json.dumps(joined, indent=1, sort_keys=True) + "\n")
                 self._known = mine
 

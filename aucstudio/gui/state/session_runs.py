@@ -25,7 +25,7 @@ from aucstudio.project.runs.experiment import (
     Band,
     DataReference,
     Experiment,
-    check_band,
+    require_band,
 )
 from aucstudio.project.runs.planning import (
     PlannedRun,
@@ -312,8 +312,8 @@ class FindBest:
         """
         from aucstudio.project.tournament.background import SearchRequest
         from aucstudio.project.tournament.search import (
-            check_table,
-            draw,
+            check_searchable,
+            draw_held_out,
             held_out_once,
             inner_folds,
         )
@@ -324,12 +324,12 @@ class FindBest:
             raise InputError("open a table first", setting="data")
         if session.study.tournament.busy:
             raise InputError("a search for the best model is already running")
-        check_table(table)
-        check_band(band)
+        check_searchable(table)
+        require_band(band)
         DataReference.to_table(table)  # refuses tables on which no run is possible
         validation, folds = held_out_once(plan.validation), inner_folds(plan.validation)
         if table.rows <= _QUICKLY_DRAWN:  # larger tables have enough rows
-            draw(table, validation, folds)
+            draw_held_out(table, validation, folds)
         fpr_range = None if band == WHOLE else band
         if fpr_range is not None:
             session.set_band(*band)

@@ -28,12 +28,12 @@ from aucstudio.project.combination.member_scores import (
     ChosenWeights,
     Counted,
     SharedSplit,
-    choose,
     known_of_rows,
     mean_scale,
+    member_weights,
     of_rows,
+    on_common_scale,
     own_scores,
-    part_of,
     together,
     weigh_equally,
 )
@@ -131,7 +131,7 @@ class _Combination:
             repeats.setdefault(first.repeat, []).append(k)
         results: list[SplitResult] = []
         for places in repeats.values():
-            parts = {k: part_of(self._runs, self._splits[k]) for k in places}
+            parts = {k: on_common_scale(self._runs, self._splits[k]) for k in places}
             for k in places:
                 results.append(self._result(k, parts))
                 self._report(k, None, results[-1])
@@ -139,8 +139,8 @@ class _Combination:
         return RunRecord(self._experiment, DONE, tuple(results), created, seconds)
 
     def refit(self, table: AnyTable) -> Model:
-        parts = [part_of(self._runs, splits) for splits in self._splits]
-        chosen = choose(self._experiment, together(parts), 0, self._report_choice)
+        parts = [on_common_scale(self._runs, splits) for splits in self._splits]
+        chosen = member_weights(self._experiment, together(parts), 0, self._report_choice)
         models = [
             refit(record.experiment, table, functools.partial(self._report_member, k))
             for k, (_, record) in enumerate(self._runs)
@@ -168,7 +168,7 @@ class _Combination:
 
     def _choose(self, rows: Counted, k: int, stage: tuple[int, int] = (0, 1)) -> ChosenWeights:
         turn, turns = stage
-        return choose(
+        return member_weights(
             self._experiment, rows, k, lambda share: self._report(k, (turn + share) / turns)
         )
 

@@ -63,7 +63,7 @@ class SharedSplit:
         return self.positive[rows], self.z[:, rows], counts
 
 
-def part_of(runs: Sequence[Named], splits: Sequence[SplitResult]) -> SharedSplit:
+def on_common_scale(runs: Sequence[Named], splits: Sequence[SplitResult]) -> SharedSplit:
     """Convert the held-out scores of all members to a common scale that ignores the classes.
 
     Raises
@@ -157,7 +157,7 @@ class ChosenWeights:
         return 1.0 - self.criterion(self.positive, self.weights @ self.z, self.counts)
 
 
-def choose(
+def member_weights(
     experiment: Experiment,
     rows: Counted,
     k: int,

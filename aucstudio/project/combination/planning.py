@@ -21,7 +21,7 @@ from aucstudio.project.runs.experiment import (
     Band,
     DataReference,
     Experiment,
-    check_band,
+    require_band,
 )
 from aucstudio.project.runs.record import DONE, RunRecord
 
@@ -55,7 +55,7 @@ def plan_combination(
     runs = sorted(runs, key=lambda run: run[1].experiment.id)
     for given in (band, fpr_range):
         if given is not None:
-            check_band(given)
+            require_band(given)
     experiments = [record.experiment for _, record in runs]
     first = experiments[0]
     settings = {

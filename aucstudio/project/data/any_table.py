@@ -19,12 +19,12 @@ from aucstudio.project.data.columns import (
     Column,
     ColumnChoices,
     ColumnInfo,
+    is_sparse,
     recast,
     spell_number,
     treated,
 )
 from aucstudio.project.data.finding import FORMAT, Finding, grouped, ranked
-from aucstudio.project.data.groups import Groups, find_groups
 from aucstudio.project.data.labels import (
     AS_THEY_ARE,
     MOST_CLASSES,
@@ -43,13 +43,13 @@ from aucstudio.project.data.labels import (
 )
 from aucstudio.project.data.roles import guess_positive, role_findings
 from aucstudio.project.data.schema import ColumnRange, ColumnSchema, Schema, sample_rows
-from aucstudio.project.data.sparse_columns import is_sparse
 from aucstudio.project.data.text.contents import Rejected, Unreadable
 from aucstudio.project.data.text.dates import CLOCK, check_names, check_parts
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import InputError, column_error, input_error
 
 if TYPE_CHECKING:
+    from aucstudio.project.data.groups import Groups
     from aucstudio.project.data.table import Table
 
 # None: as it is, or detected; False: no label.
@@ -411,7 +411,13 @@ class AnyTable(abc.ABC, ColumnChoices):
     def groups(self) -> Groups | None:
         """Groups of the labelled rows; None without a column of the role group."""
         names = tuple(column.name for column in self.columns if column.role == "group")
-        return find_groups(self, names) if names else None
+        return self.groups_by(names) if names else None
+
+    def groups_by(self, names: Sequence[str]) -> Groups:
+        """Return the groups of the labelled rows by some columns."""
+        from aucstudio.project.data.groups import find_groups
+
+        return find_groups(self, names)
 
     # ------------------------------------------------------------- roles
 

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Container, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +112,11 @@ class ColumnInfo:
     parts : tuple of str
         Parts of a date column that are used in its place, see
         :mod:`~aucstudio.project.data.text.dates`; empty to use dates as numbers. Likewise.
+    sparse : bool
+        Whether only the cells that are not zero are stored.
     """
+
+    sparse: ClassVar[bool] = False
 
     name: str
     role: str
@@ -150,6 +154,11 @@ class ColumnInfo:
 Info = TypeVar("Info", bound=ColumnInfo)
 
 
+def is_sparse(columns: Sequence[ColumnInfo]) -> bool:
+    """Return whether some columns are sparse."""
+    return any(column.sparse for column in columns)
+
+
 def fields_of(thing: Any, kind: type[Any]) -> dict[str, Any]:
     """Return the values of the fields that an object has as a dataclass of a kind."""
     return {field.name: getattr(thing, field.name) for field in dataclasses.fields(kind)}
@@ -179,6 +188,10 @@ class Column(ColumnInfo):
     def part(self, rows: slice) -> Column:
         """Return the column in some rows."""
         return self.holding(self.values[rows])
+
+    def beyond(self, low: float, high: float) -> NDArray[np.intp]:
+        """Return the rows whose number is beyond limits, in order."""
+        return np.flatnonzero((self.values < low) | (self.values > high))
 
     def holding(self, values: NDArray[Any]) -> Column:
         """Return the column with other cells."""
@@ -335,7 +348,7 @@ def _number(text: str) -> float:
         return float("nan")  # equals no number
 
 
-def spelled(column: Column) -> NDArray[np.object_]:
+def cell_texts(column: Column) -> NDArray[np.object_]:
     """Return the cells of a column as texts; missing ones are empty."""
     if column.kind == "text":
         return np.where(column.known(), column.values, "")
@@ -345,7 +358,7 @@ def spelled(column: Column) -> NDArray[np.object_]:
 
 def spell_cell(column: ColumnInfo, value: float) -> str:
     """Format a number of a column: as a date in date columns."""
-    return dates.spell(float(value), column.layout) if column.layout else spell_number(value)
+    return dates.date_text(float(value), column.layout) if column.layout else spell_number(value)
 
 
 def read_spelled(column: ColumnInfo, text: str) -> float:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 
 _WINDOW = 100_000
+_ORDERS = 20
+_CLOSE = 0.01
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -29,7 +31,7 @@ class Groups:
     Attributes
     ----------
     columns : tuple of str
-        Rows that share a value of any of these columns are in one group.
+        Index that share a value of any of these columns are in one group.
     codes : ndarray of int, shape (labelled rows,)
         The group of each row, numbered from 0 by its first row.
     values : tuple of frozenset of str
@@ -73,6 +75,80 @@ class Groups:
     def fewest(self, positive: Mask) -> int:
         """Return the smaller number of groups that contain a class."""
         return int(np.count_nonzero(self.class_counts(positive), axis=0).min())
+
+    def fold_numbers(self, positive: Mask, folds: int, seed: int) -> Index | None:
+        """Assign groups to folds.
+
+        Groups with equal class counts are spread evenly; scikit-learn assigns only the last few of
+        each kind so that classes are balanced, because it is slow for many groups.
+
+        Parameters
+        ----------
+        positive : ndarray of bool
+            Each class is in at least as many groups as there are folds.
+        folds : int
+        seed : int
+
+        Returns
+        -------
+        ndarray of int or None
+            The fold of each row; None if a fold would lack a class.
+        """
+        from sklearn.model_selection import StratifiedGroupKFold
+
+        alike = _Alike(self.class_counts(positive), np.random.default_rng(seed))
+        # At least one group per fold of each kind is left to scikit-learn, so that no class is
+        # short.
+        dealt = np.maximum(alike.members // folds - 1, 0) * folds
+        numbers = (alike.place % folds)[self.codes]
+        left = np.flatnonzero((alike.place >= dealt[alike.kind])[self.codes])
+        drawn = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
+        parts = drawn.split(positive[left], positive[left], self.codes[left])
+        for fold, (_, test) in enumerate(parts):
+            numbers[left[test]] = fold
+        held = np.zeros((folds, 2), dtype=bool)
+        held[numbers, positive.astype(np.intp)] = True
+        return numbers if held.all() else None
+
+    def held_out(self, positive: Mask, share: float, seed: tuple[int, int]) -> Mask:
+        """Draw groups that together hold a share of each class, as closely as whole groups can.
+
+        Groups with equal class counts are of one kind. Of each kind the share of groups, rounded
+        down, is drawn. One more group of each kind is assigned in random order to the part where it
+        brings the shares closer. This is repeated until both shares are within a hundredth, at most
+        in twenty orders; the best one is kept.
+
+        Parameters
+        ----------
+        positive : ndarray of bool
+            Each class is in at least two groups.
+        share : float
+        seed : tuple of int
+
+        Returns
+        -------
+        ndarray of bool, shape (labelled rows,)
+            The rows of the test part. Both parts have rows of both classes.
+        """
+        rng, counts = np.random.default_rng(seed), self.class_counts(positive)
+        alike = _Alike(counts, rng)
+        kinds, kind, members, place = alike.kinds, alike.kind, alike.members, alike.place
+        sure = np.floor(share * members).astype(np.intp)
+        open_kinds = np.flatnonzero(sure < share * members)
+        best, least = None, np.inf
+        for _ in range(_ORDERS):
+            order = rng.permutation(open_kinds)
+            chosen, error = _fill(sure @ kinds, kinds[order], counts.sum(axis=0), share)
+            if error < least:
+                best, least = order[chosen], error
+            if least <= _CLOSE:
+                break
+        drawn: Mask = place < sure[kind]
+        if best is not None:
+            also = np.zeros(len(kinds), dtype=bool)
+            also[best] = True
+            drawn |= also[kind] & (place == sure[kind])
+        return drawn[self.codes]
 
 
 def digests(values: Iterable[str]) -> NDArray[np.uint64]:
@@ -121,93 +197,9 @@ def _joined(codes: Sequence[Index]) -> Index:
         (np.ones(len(start), dtype=np.int8), (start, end)), shape=(nodes, nodes)
     )
     _, labels = scipy.sparse.csgraph.connected_components(graph, directed=False)
-    # Rows precede values among the nodes, so that groups are numbered by their first rows.
+    # Index precede values among the nodes, so that groups are numbered by their first rows.
     group: Index = labels[:rows].astype(np.intp)
     return group
-
-
-_ORDERS = 20
-_CLOSE = 0.01
-
-
-def draw_fold_numbers(
-    positive: Mask, codes: Index, counts: NDArray[np.intp], folds: int, seed: int
-) -> Index | None:
-    """Assign groups to folds.
-
-    Groups with equal class counts are spread evenly; scikit-learn assigns only the last few of each
-    kind so that classes are balanced, because it is slow for many groups.
-
-    Parameters
-    ----------
-    positive : ndarray of bool
-    codes : ndarray of int
-        The group of each row.
-    counts : ndarray of int, shape (groups, 2)
-        Rows of each group by class; each class is in at least as many groups as there are folds.
-    folds : int
-    seed : int
-
-    Returns
-    -------
-    ndarray of int or None
-        The fold of each row; None if a fold would lack a class.
-    """
-    from sklearn.model_selection import StratifiedGroupKFold
-
-    alike = _Alike(counts, np.random.default_rng(seed))
-    # At least one group per fold of each kind is left to scikit-learn, so that no class is short.
-    dealt = np.maximum(alike.members // folds - 1, 0) * folds
-    numbers = (alike.place % folds)[codes]
-    left = np.flatnonzero((alike.place >= dealt[alike.kind])[codes])
-    drawn = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
-    parts = drawn.split(positive[left], positive[left], codes[left])
-    for fold, (_, test) in enumerate(parts):
-        numbers[left[test]] = fold
-    held = np.zeros((folds, 2), dtype=bool)
-    held[numbers, positive.astype(np.intp)] = True
-    return numbers if held.all() else None
-
-
-def draw_test_groups(counts: NDArray[np.intp], share: float, seed: tuple[int, int]) -> Mask:
-    """Draw groups that together hold a share of each class, as closely as whole groups can.
-
-    Groups with equal class counts are of one kind. Of each kind the share of groups, rounded down,
-    is drawn. One more group of each kind is assigned in random order to the part where it brings
-    the shares closer. This is repeated until both shares are within a hundredth, at most in twenty
-    orders; the best one is kept.
-
-    Parameters
-    ----------
-    counts : ndarray of int, shape (groups, 2)
-        Rows of each group by class; each class is in at least two groups.
-    share : float
-    seed : tuple of int
-
-    Returns
-    -------
-    ndarray of bool, shape (groups,)
-        The groups of the test part. Both parts have rows of both classes.
-    """
-    rng = np.random.default_rng(seed)
-    alike = _Alike(counts, rng)
-    kinds, kind, members, place = alike.kinds, alike.kind, alike.members, alike.place
-    sure = np.floor(share * members).astype(np.intp)
-    open_kinds = np.flatnonzero(sure < share * members)
-    best, least = None, np.inf
-    for _ in range(_ORDERS):
-        order = rng.permutation(open_kinds)
-        chosen, error = _fill(sure @ kinds, kinds[order], counts.sum(axis=0), share)
-        if error < least:
-            best, least = order[chosen], error
-        if least <= _CLOSE:
-            break
-    drawn: Mask = place < sure[kind]
-    if best is not None:
-        also = np.zeros(len(kinds), dtype=bool)
-        also[best] = True
-        drawn |= also[kind] & (place == sure[kind])
-    return drawn
 
 
 class _Alike:
@@ -216,7 +208,7 @@ class _Alike:
     Attributes
     ----------
     kinds : ndarray of int, shape (kinds, 2)
-        Rows by class.
+        Index by class.
     members : ndarray of int, shape (kinds,)
         Number of groups of each kind.
     kind, place : ndarray of int, shape (groups,)

@@ -326,7 +326,7 @@ def merged(
     return tuple(group for group in groups if len(group) > 1)
 
 
-def alike(names: Iterable[str]) -> list[list[str]]:
+def equal_spellings(names: Iterable[str]) -> list[list[str]]:
     """Group names that differ only in capitals, blanks and Unicode forms; two or more each."""
     groups: dict[str, list[str]] = {}
     for name in names:
@@ -336,7 +336,9 @@ def alike(names: Iterable[str]) -> list[list[str]]:
 
 def usual_spellings(counts: Mapping[str, int]) -> list[list[str]]:
     """Group names with several spellings, the most frequent spelling first."""
-    return [sorted(group, key=lambda name: (-counts[name], name)) for group in alike(counts)]
+    return [
+        sorted(group, key=lambda name: (-counts[name], name)) for group in equal_spellings(counts)
+    ]
 
 
 def _folded(name: str) -> str:

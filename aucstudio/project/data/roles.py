@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_CLASSES = 20
 
-_NAMES = {name: frozenset(words) for name, words in vocabulary.named("column_names").items()}
+_NAMES = {name: frozenset(words) for name, words in vocabulary.section("column_names").items()}
 _LABEL_ENDINGS = [[word] for word in _NAMES["label_endings"]]
 _ID_ENDINGS = _NAMES["ids"] | _NAMES["id_endings"]
 _NUMBERED_THINGS = _NAMES["things"] | _NAMES["numbered"]

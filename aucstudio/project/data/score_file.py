@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aucstudio.notices import notice, texts
 from aucstudio.notices.words import listed
-from aucstudio.project.data.columns import Column, spell_cell, spelled
+from aucstudio.project.data.columns import Column, cell_texts, spell_cell
 from aucstudio.project.data.schema import ScoreFile
 from aucstudio.project.data.table import SomeTable, Table, read_table
 from aucstudio.project.errors import column_error, input_error
@@ -161,7 +161,7 @@ def _names(table: Table, name: str) -> list[str | None]:
     InputError
         If two rows have the same identifier.
     """
-    names = [text or None for text in spelled(table.column(name)).tolist()]
+    names = [text or None for text in cell_texts(table.column(name)).tolist()]
     rows: dict[str | None, list[int]] = {}
     for text, row in zip(names, table.file_rows.tolist(), strict=True):
         rows.setdefault(text, []).append(row)

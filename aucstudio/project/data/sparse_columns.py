@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy
@@ -102,6 +102,7 @@ class SparseColumn(Column):
         Index of the column in the block.
     """
 
+    sparse: ClassVar[bool] = True
     values: NDArray[Any] = dataclasses.field(init=False)
     block: SparseBlock
     place: int
@@ -144,8 +145,20 @@ class SparseColumn(Column):
         numbers = numbers[~np.isnan(numbers)]
         return bool(np.all(numbers == np.floor(numbers)))
 
+    def beyond(self, low: float, high: float) -> Index:
+        if not low <= 0 <= high:
+            return super().beyond(low, high)
+        rows, numbers = self.cells
+        return rows[(numbers < low) | (numbers > high)]
+
     def holding(self, values: NDArray[Any]) -> Column:
         return Column(**fields_of(self, ColumnInfo), values=values)
+
+
+def stored_cells(columns: Sequence[Column]) -> int:
+    """Count the cells that sparse columns store."""
+    blocks = {id(c.block): c.block for c in columns if isinstance(c, SparseColumn)}
+    return sum(block.stored for block in blocks.values())
 
 
 def in_rows(columns: Sequence[Column], rows: slice) -> tuple[Column, ...]:
@@ -229,8 +242,3 @@ def check_written_out(path: Path, rows: int, features: int, *, for_fit: bool) ->
             size=bytes_words(needed),
             limit=limit,
         )
-
-
-def is_sparse(columns: Sequence[ColumnInfo]) -> bool:
-    """Return whether some columns are sparse."""
-    return any(isinstance(column, SparseColumn) for column in columns)

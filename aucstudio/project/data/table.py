@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from aucstudio.project import scratch
 from aucstudio.project.data.any_table import AnyTable, LabelChoice, RoleChoices
-from aucstudio.project.data.columns import Column, ColumnInfo
+from aucstudio.project.data.columns import Column, ColumnInfo, is_sparse
 from aucstudio.project.data.input_files import several
 from aucstudio.project.data.labels import MOST_CLASSES, LabelRule
 from aucstudio.project.data.roles import guess_label, guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.data.sparse_columns import in_rows
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import Cancelled, input_error
 
@@ -66,7 +65,12 @@ class Table(AnyTable):
         numbers = self.file_rows
         for start in range(0, self.rows, height):
             part = slice(start, start + height)
-            columns = in_rows(chosen, part)
+            if is_sparse(chosen):
+                from aucstudio.project.data.sparse_columns import in_rows
+
+                columns = in_rows(chosen, part)
+            else:
+                columns = tuple(column.part(part) for column in chosen)
             yield start, dataclasses.replace(self, columns=columns, row_numbers=numbers[part])
 
     def measured(self, names: Sequence[str]) -> Iterator[NDArray[Any]]:

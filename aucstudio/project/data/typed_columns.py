@@ -109,18 +109,18 @@ class TypedColumns:
             "coalesce(stats_min_value LIKE '%inf%' OR stats_max_value LIKE '%inf%', true)"
         )
         found = {places.get(path, places.get(path.replace(", ", "."), -1)) for (path,) in paths}
-        texts = {k for k, kind in enumerate(self.types) if not is_number(kind)}
+        texts = {k for k, kind in enumerate(self.types) if not is_number_type(kind)}
         return frozenset(found | texts) - {-1}
 
 
-def is_number(kind: str) -> bool:
+def is_number_type(kind: str) -> bool:
     """Return whether a type of DuckDB is one of numbers."""
     return kind.removeprefix("U").split("(")[0] in _NUMBERS
 
 
 def is_typed(kind: str) -> bool:
     """Return whether cells of a type are numbers, dates or times."""
-    return is_number(kind) or bool(layout_of(kind))
+    return is_number_type(kind) or bool(layout_of(kind))
 
 
 def layout_of(kind: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,10 @@ from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.notices import notice, text
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo
-from aucstudio.project.data.groups import Groups, draw_fold_numbers, draw_test_groups
 from aucstudio.project.errors import InputError, column_error, input_error
+
+if TYPE_CHECKING:
+    from aucstudio.project.data.groups import Groups
 
 Part = tuple[Index, Index]
 
@@ -374,10 +376,9 @@ def _is_one_class(positive: Mask) -> bool:
 
 
 def _grouped_hold_outs(positive: Mask, validation: Validation, groups: Groups) -> list[Split]:
-    counts, splits = groups.class_counts(positive), []
+    splits = []
     for repeat in range(validation.repeats):
-        drawn = draw_test_groups(counts, validation.test_size, (validation.seed, repeat))
-        held = drawn[groups.codes]
+        held = groups.held_out(positive, validation.test_size, (validation.seed, repeat))
         splits.append(Split(repeat, 0, np.flatnonzero(~held), np.flatnonzero(held)))
     return splits
 
@@ -403,8 +404,7 @@ def fold_numbers(
     None if groups that stay together would leave a fold without a class.
     """
     if groups is not None:
-        counts = groups.class_counts(positive)
-        return draw_fold_numbers(positive, groups.codes, counts, folds, seed)
+        return groups.fold_numbers(positive, folds, seed)
     from sklearn.model_selection import StratifiedKFold
 
     numbers = np.empty(len(positive), dtype=np.intp)

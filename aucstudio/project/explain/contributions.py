@@ -314,7 +314,7 @@ CSV_HEAD = tuple(field.name for field in dataclasses.fields(Contribution))
 _NAMED = 3
 
 
-def headline(detail: RowDetail, number: int, others: str, label: str = "") -> str:
+def score_headline(detail: RowDetail, number: int, others: str, label: str = "") -> str:
     """Describe the difference of a score from the mean.
 
     ``label`` is the class of the row, if it is known.
@@ -327,7 +327,7 @@ def headline(detail: RowDetail, number: int, others: str, label: str = "") -> st
     return notice("row_score_apart", **facts).text
 
 
-def named(part: Contribution) -> str:
+def named_contribution(part: Contribution) -> str:
     """Name a column with the row's cell and its contribution."""
     return f"{part.column} = {part.value} ({_signed(part.contribution)})"
 
@@ -336,7 +336,9 @@ def about(detail: RowDetail) -> list[Notice]:
     """Return the main contributions, precision and the rows compared with."""
     difference, found = detail.score - detail.mean, []
     for code, side in (("contributions_for", difference), ("contributions_against", -difference)):
-        main = [named(part) for part in detail.parts if part.contribution * side > 0][:_NAMED]
+        main = [named_contribution(part) for part in detail.parts if part.contribution * side > 0][
+            :_NAMED
+        ]
         found += [notice(code, columns=tuple(main))] if main else []
     if detail.exact:
         found.append(notice("contributions_exact"))

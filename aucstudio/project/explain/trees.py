@@ -214,7 +214,7 @@ def condition(
         column, level = level_of(preparation, feature)
         return f"{column} ≠ {level}"
     value = float(preparation.in_own_unit(feature, np.array([threshold]))[0])
-    limit = dates.spell(value, layouts[name]) if name in layouts else plain_number(value)
+    limit = dates.date_text(value, layouts[name]) if name in layouts else plain_number(value)
     return f"{name} ≤ {limit}"
 
 

@@ -47,7 +47,7 @@ from aucstudio.project.results.summary import (
 from aucstudio.project.runs.experiment import Band, DataReference, Experiment
 from aucstudio.project.runs.record import RunRecord, SplitResult
 from aucstudio.project.typed import plain
-from aucstudio.project.work.cluster import Cluster, answers
+from aucstudio.project.work.cluster import Cluster, call_all
 
 Named = tuple[str, RunRecord]
 
@@ -249,7 +249,7 @@ class Comparison:
         return float(np.where(np.isnan(values).any(axis=0), math.nan, ranks).mean())
 
 
-def run_figures(name: str, record: RunRecord, band: Band) -> RunFigures:
+def compared_figures(name: str, record: RunRecord, band: Band) -> RunFigures:
     """Compute the figures of one run from its stored scores."""
     return RunFigures(
         name,
@@ -467,7 +467,7 @@ def pair_tests(
         (_test, scored[id(a)], scored[id(b)]) if alike else (_test, *_Scored.of_common(a, b, band))
         for (a, b), alike in zip(pairs, whole, strict=True)
     ]
-    return answers(workers, calls, progress)
+    return call_all(workers, calls, progress)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

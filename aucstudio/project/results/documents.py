@@ -21,7 +21,7 @@ from aucstudio.project.results.summary import (
     range_notices,
     run_as_json,
 )
-from aucstudio.project.runs.experiment import Band, DataReference, check_band
+from aucstudio.project.runs.experiment import Band, DataReference, require_band
 from aucstudio.project.runs.record import RunRecord
 
 if TYPE_CHECKING:
@@ -184,19 +184,19 @@ class _Window(msgspec.Struct):
 
     def __post_init__(self) -> None:
         if self.band is not None:
-            check_band(self.band)
+            require_band(self.band)
 
 
 def readable_runs(
     named: Sequence[tuple[str, RunRecord]], band: Band, complain: Callable[[str], object]
 ) -> list[tuple[str, RunRecord]]:
     """Return the runs with intact scores, by computing their figures."""
-    from aucstudio.project.results.comparison import run_figures
+    from aucstudio.project.results.comparison import compared_figures
 
     sound = []
     for name, record in named:
         try:
-            run_figures(name, record, band)
+            compared_figures(name, record, band)
         except ValueError as error:
             complain(text("run_left_out", run=name, reason=error))
         else:
@@ -241,14 +241,14 @@ class Outline(msgspec.Struct, frozen=True):
     is_there: bool = True
 
 
-def kind_of(path: Path) -> str:
+def kind_title(path: Path) -> str:
     """Return by its name what a file is."""
     return _KINDS.get(path.suffix.lower(), "Table")
 
 
-def outline(path: Path) -> Outline:
+def describe_file(path: Path) -> Outline:
     """Describe a file; one that was read before and has not changed, from memory."""
-    kind = kind_of(path)
+    kind = kind_title(path)
     try:
         found = path.stat()
     except OSError:

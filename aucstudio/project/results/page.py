@@ -16,7 +16,7 @@ from string import Template
 from aucstudio import __version__
 from aucstudio.project.resources import resource_path
 from aucstudio.project.store.files import write_atomically
-from aucstudio.project.store.scores_file import write_rows
+from aucstudio.project.store.scores_file import write_csv
 
 MARKDOWN = (".md", ".markdown")
 Cell = str | float | int
@@ -142,7 +142,7 @@ def tables_as_csv(tables: Sequence[TextTable], delimiter: str = ",") -> str:
     texts = []
     for table in tables:
         text = io.StringIO()
-        write_rows(text, [table.heads, *table.rows], delimiter)
+        write_csv(text, [table.heads, *table.rows], delimiter)
         texts.append(text.getvalue())
     return "\n".join(texts)
 

@@ -52,10 +52,10 @@ from aucstudio.project.results.summary import (
     auc_summary,
     band_negatives,
     cautions,
+    fit_remarks,
     part_name,
     pauc_summary,
     range_notices,
-    remarks,
     stopped,
     tpr_summary,
     train_auc,
@@ -208,7 +208,7 @@ def _remarks(runs: Mapping[str, RunRecord], band: Band) -> list[str]:
     by_sentence: dict[str, list[str]] = {}
     for name, record in runs.items():
         notices = [*stopped(record), *cautions(record), *trained_elsewhere(record, band)]
-        for sentence in texts([*notices, *remarks(record)]):
+        for sentence in texts([*notices, *fit_remarks(record)]):
             by_sentence.setdefault(sentence, []).append(name)
     return [
         sentence if len(names) == len(runs) else f"{', '.join(names)}: {sentence}"
@@ -392,7 +392,12 @@ def _calibration(record: RunRecord) -> list[Block]:
 
 
 def _limits(record: RunRecord, band: Band) -> list[Block]:
-    found = [*stopped(record), *cautions(record), *range_notices(record, band), *remarks(record)]
+    found = [
+        *stopped(record),
+        *cautions(record),
+        *range_notices(record, band),
+        *fit_remarks(record),
+    ]
     return [Heading("Limits"), BulletList([*texts(found), *text("report_limits").splitlines()])]
 
 

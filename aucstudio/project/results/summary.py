@@ -441,7 +441,7 @@ def stopped(record: RunRecord) -> list[Notice]:
     return [notice("stopped_by_user")]
 
 
-def remarks(record: RunRecord) -> list[Notice]:
+def fit_remarks(record: RunRecord) -> list[Notice]:
     """Return what else the fits reported."""
     return [note for note in _notes(record) if note.severity != WARNING]
 

@@ -218,7 +218,7 @@ def _alerts_at(prior: float, tpr: Estimate, fpr: Estimate, counts: Confusion) ->
     return Estimate(value, value - below, value + above)
 
 
-def remarks(target: Target, stakes: Stakes, figures: ThresholdFigures) -> list[Notice]:
+def threshold_remarks(target: Target, stakes: Stakes, figures: ThresholdFigures) -> list[Notice]:
     """Return the limits of a threshold choice on these rows."""
     counts = figures.counts
     called = counts.tp + counts.fp

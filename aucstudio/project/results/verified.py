@@ -45,7 +45,7 @@ def _lines(found: Verified) -> Iterator[Line]:
         yield f"{name}, {area.rows:,} rows", *values, _size(area.difference)
 
 
-def verdict(verification: Verification) -> str:
+def verification_sentence(verification: Verification) -> str:
     """State in one or two sentences what was proven."""
     found = verification.found
     if found.faults:
@@ -86,7 +86,7 @@ def as_text(verification: Verification, name: str) -> str:
     """Format a verification as text."""
     head = f"{titled(name, verification.run)}. {place_words(verification)}"
     table = aligned([HEADINGS, *verified_table(verification)])
-    return "\n".join([head, "", *table, "", verdict(verification)])
+    return "\n".join([head, "", *table, "", verification_sentence(verification)])
 
 
 def _number(value: float) -> str:

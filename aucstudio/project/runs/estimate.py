@@ -17,13 +17,13 @@ from aucstudio.engine.cost import NUMBER, Cost, largest_memory
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.notices import text
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.columns import is_sparse
 from aucstudio.project.data.preparing.preparation_choice import (
     FREQUENCY,
     USUAL,
     PreparationChoice,
 )
 from aucstudio.project.data.preparing.scales import MAX_LEVELS
-from aucstudio.project.data.sparse_columns import COPIES, SparseColumn, is_sparse
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.text.dates import count_taken
 from aucstudio.project.data.validation import LEAVE_PAIR_OUT, Validation
@@ -55,7 +55,7 @@ def check_size(experiment: Experiment, table: Table) -> None:
     InvalidSetting, InputError
         With the memory it would take and what to use instead.
     """
-    (cost, candidate), whole = largest_fit(experiment, table), machine_memory()
+    (cost, candidate), whole = largest_fit(experiment, table), memory_limit()
     if cost.bytes > largest_memory(whole):
         if is_sparse(table.columns) and not stays_sparse(experiment, table):
             raise _needs_dense(experiment, table, cost, whole)
@@ -82,7 +82,7 @@ def check_size_at_once(experiments: Sequence[Experiment], table: Table, processe
     fits = [largest_fit(one, one.data.seen(table))[0].bytes for one in experiments]
     together = sorted(fits, reverse=True)[:processes]
     taken = sum(together) + len(together) * table_bytes(table)
-    whole = machine_memory()
+    whole = memory_limit()
     if taken > largest_memory(whole):
         raise input_error("runs_too_large_at_once", count=len(together), taken=taken, whole=whole)
 
@@ -151,7 +151,7 @@ def _most_columns(levels: int, preparation: PreparationChoice) -> int:
     return min(levels, MAX_LEVELS)
 
 
-def machine_memory() -> float:
+def memory_limit() -> float:
     """Return the bytes of memory of the machine, or those that a container may use.
 
     This is the total, not the free memory: much of the used memory is a cache that can be dropped.
@@ -208,19 +208,24 @@ def cost_of_fit(
     if sparse:
         share = rows / max(table.rows, 1)
         return fit.estimate_sparse(*size, share * _stored(table))
+    from aucstudio.project.data.sparse_columns import COPIES
+
     cost = fit.estimate(*size)
     return dataclasses.replace(cost, bytes=cost.bytes + COPIES * NUMBER * rows * size[2])
 
 
 def table_bytes(table: Table) -> float:
     """Return the memory of the cells of a table in bytes."""
-    dense = sum(not isinstance(column, SparseColumn) for column in table.columns)
+    dense = sum(not column.sparse for column in table.columns)
     return NUMBER * table.rows * dense + _BYTES_STORED * _stored(table)
 
 
 def _stored(table: Table) -> int:
-    blocks = {id(c.block): c.block for c in table.columns if isinstance(c, SparseColumn)}
-    return sum(block.stored for block in blocks.values())
+    if not is_sparse(table.columns):
+        return 0
+    from aucstudio.project.data.sparse_columns import stored_cells
+
+    return stored_cells(table.columns)
 
 
 def _needs_dense(experiment: Experiment, table: Table, cost: Cost, memory: float) -> InputError:
@@ -288,7 +293,7 @@ def table_reader(
         If the method needs all rows in memory and the table stays on disk.
     """
     given: dict[str, Any] = {} if block_size is None else {"block_bytes": read_size(block_size)}
-    needed, memory, remark = 0.0, machine_memory(), ""
+    needed, memory, remark = 0.0, memory_limit(), ""
     if not stream and block_size is None:
         needed = _TIMES_IN_MEMORY * _cell_bytes(Path(path))
         if needed <= _MOST_OF_MEMORY * memory:

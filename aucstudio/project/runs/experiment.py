@@ -29,7 +29,7 @@ MARKER = "marker"
 SomeTable = TypeVar("SomeTable", bound=AnyTable)
 
 
-def check_band(band: Band) -> None:
+def require_band(band: Band) -> None:
     """Raise InputError unless the band is 0 <= alpha < beta <= 1."""
     alpha, beta = band
     if not 0.0 <= alpha < beta <= 1.0:

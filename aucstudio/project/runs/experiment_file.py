@@ -65,7 +65,7 @@ from aucstudio.project.runs.experiment_keys import (
     ChooseReader,
     ExperimentFile,
     beside,
-    plan_document,
+    plan_runs,
     read_document,
 )
 from aucstudio.project.runs.tuning import Tuning
@@ -93,7 +93,7 @@ def read_study(path: str | Path, choose: ChooseReader = lambda *_: read_table) -
     """
     path = Path(path)
     with _named(path):
-        return plan_document(_parse(path), path.parent, choose)
+        return plan_runs(_parse(path), path.parent, choose)
 
 
 def check_document(path: str | Path) -> None:

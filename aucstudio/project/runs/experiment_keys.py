@@ -75,7 +75,7 @@ class ExperimentFile:
         return tuple(plan.experiment for plan in self.plans)
 
 
-def plan_document(
+def plan_runs(
     given: Mapping[str, Any],
     folder: Path = Path(),
     choose: ChooseReader = lambda *_: read_table,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import PurePath
 from typing import Any, TypeVar
 
@@ -30,7 +30,7 @@ from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.contents import Rejected, Unreadable
 from aucstudio.project.errors import input_error
 from aucstudio.project.runs.model import Model
-from aucstudio.project.runs.rows import far_cells
+from aucstudio.project.runs.rows import cells_beyond, far_cells
 
 LEVEL = 0.95
 _LEAST_RISE = 0.01  # of a share of missing values; a smaller one is not reported
@@ -104,6 +104,8 @@ class ScoringReport:
         By kind of refusal, the columns that are accepted.
     empty : dict of str to int
         By column of the model, missing cells without those of ``unreadable``.
+    outside : tuple of FarCells
+        Cells that are farther from the training range than it is wide; they are scored as they are.
     recurring : dict of str to (int, int)
         By group column, how many values also occur in the training table, and how many there are;
         empty for a model that does not hold them.
@@ -129,12 +131,13 @@ class ScoringReport:
     allowed: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     empty: dict[str, int] = dataclasses.field(default_factory=dict)
     recurring: dict[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
+    outside: tuple[FarCells, ...] = ()
     later: dict[str, LaterDates] = dataclasses.field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain data, for ``aucstudio score --json``."""
         document: dict[str, Any] = msgspec.to_builtins(self)
-        for name in ("empty", "recurring", "later"):
+        for name in ("empty", "outside", "recurring", "later"):
             document.pop(name)
         names = ("matched", "ignored", "missing")
         document["columns"] = {name: document.pop(name) for name in names}
@@ -197,7 +200,7 @@ class ScoringReport:
         return [notice("test_file", file=file, what=each) for each in found]
 
     def _unusable(self) -> list[Notice]:
-        """Return a notice for each column with cells that the model cannot use."""
+        """Return a notice for each column with cells of a kind or size that training lacked."""
         found = [
             notice("unknown_levels", column=name, rows=new.count, levels=some_names(new.values))
             for name, new in self.unseen.items()
@@ -208,6 +211,9 @@ class ScoringReport:
                 found.append(notice("not_numbers", **values))
             else:
                 found.append(notice("not_numbers_in_line", line=bad.line, **values))
+        for one in self.outside:
+            values = {"column": one.column, "cells": one.count, "value": one.value, "row": one.row}
+            found.append(notice("cells_outside", **values))
         return found + [far.notice for far in self.far]
 
 
@@ -248,12 +254,25 @@ def check_input(model: Model, table: AnyTable, absent: Sequence[str] = ()) -> Sc
             if _is_new(missing[name], table.rows, model.schema, name)
         },
         unreadable={n: u for n, u in table.unreadable.items() if n in features or n == table.label},
-        far=far_cells(model.preparation, table),
+        far=(far := far_cells(model.preparation, table)),
+        outside=_outside(model, table, {one.column for one in far}),
         left_out=table.rejected,
         empty={name: missing[name] - _bad_cells(table, name) for name in matched},
         recurring=_recurring(model, table),
         later=_later(model, table),
     )
+
+
+def _outside(model: Model, table: AnyTable, besides: Set[str]) -> tuple[FarCells, ...]:
+    """List the cells that are farther from the training range than it is wide."""
+    used = set(model.preparation.numbers) - besides
+    ranges = {c.name: c.range for c in model.schema.columns if c.name in used}
+    bounds = {
+        name: (2 * one.low - one.high, 2 * one.high - one.low)
+        for name, one in ranges.items()
+        if one is not None and one.high > one.low
+    }
+    return cells_beyond(table, bounds)
 
 
 def _later(model: Model, table: AnyTable) -> dict[str, LaterDates]:
@@ -264,7 +283,7 @@ def _later(model: Model, table: AnyTable) -> dict[str, LaterDates]:
     found = {}
     for name, cells in zip(names, table.measured(names), strict=True):
         if count := int(np.count_nonzero(np.floor(cells) > np.floor(last[name]))):
-            day = dates.spell(np.floor(last[name]), schema.layouts.get(name, dates.ISO))
+            day = dates.date_text(np.floor(last[name]), schema.layouts.get(name, dates.ISO))
             found[name] = LaterDates(count, day)
     return found
 

@@ -13,9 +13,9 @@ from aucstudio.engine.scorers import LinearScorer, Scorer
 from aucstudio.notices import text
 from aucstudio.notices.words import listed, suggestion
 from aucstudio.project.data.any_table import AnyTable
+from aucstudio.project.data.columns import is_sparse
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.schema import Schema
-from aucstudio.project.data.sparse_columns import is_sparse
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import input_error
 

@@ -15,7 +15,7 @@ from aucstudio.project.data.preparing.preparation_choice import (
 )
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import LEAVE_PAIR_OUT, Validation
-from aucstudio.project.runs.estimate import cost_of_fit, fits_sparse, machine_memory, training_size
+from aucstudio.project.runs.estimate import cost_of_fit, fits_sparse, memory_limit, training_size
 from aucstudio.project.runs.experiment import Band
 
 _PATIENCE = 1800.0  # seconds of a run that may be recommended
@@ -89,7 +89,7 @@ def outlooks(table: Table, validation: Validation, settings: Settings) -> dict[s
         Returns the settings of a method, given its id.
     """
     assert table.positive is not None
-    size, memory = training_size(validation, table, table.positive), machine_memory()
+    size, memory = training_size(validation, table, table.positive), memory_limit()
     found = {key: _outlook(key, settings(key), validation, size, memory, table) for key in METHODS}
     if table.weight is None:
         return found

@@ -10,7 +10,6 @@ from aucstudio.engine import DECLARED
 from aucstudio.engine.params import InvalidSetting, check_settings, declared_params
 from aucstudio.notices.words import suggestion
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.groups import find_groups
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.validation import (
@@ -29,7 +28,7 @@ from aucstudio.project.runs.experiment import (
     Band,
     DataReference,
     Experiment,
-    check_band,
+    require_band,
 )
 from aucstudio.project.runs.tuning import Tuning, check_tuning
 
@@ -64,7 +63,7 @@ def plan_experiment(
     for name in settings:
         _require_setting(known, name)
     check_settings(known, settings)
-    check_band(band)
+    require_band(band)
     defaults = {name: declared.default for name, declared in declared_params(known).items()}
     params = defaults | {n: _as_declared(known, n, value) for n, value in settings.items()}
     if tuning is not None:
@@ -320,4 +319,4 @@ def check_groups(
 def _values(name: str, table: AnyTable) -> frozenset[str]:
     if name not in [column.name for column in table.columns]:
         return frozenset()
-    return find_groups(table, (name,)).values[0]
+    return table.groups_by((name,)).values[0]

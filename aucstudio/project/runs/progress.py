@@ -337,7 +337,7 @@ class _Sample:
         """Choose rows; none if there are none."""
         if rows is None:
             return cls(np.empty(0, dtype=np.intp), np.empty(0, dtype=bool), None)
-        places = sample_rows(rows.positive, most)
+        places = balanced_rows(rows.positive, most)
         weights = None if rows.weights is None else rows.weights[places]
         return cls(places, rows.positive[places], weights)
 
@@ -367,7 +367,7 @@ class _Samples:
 
 def held_sample(positive: Mask) -> NDArray[np.intp]:
     """Choose the held-out rows to evaluate during training, as indices."""
-    return sample_rows(positive, _HELD_ROWS)
+    return balanced_rows(positive, _HELD_ROWS)
 
 
 def _beneath(above: Any, below: Any) -> Any:
@@ -461,7 +461,7 @@ class StageLog:
                 return
 
 
-def sample_rows(positive: Mask, most: int) -> NDArray[np.intp]:
+def balanced_rows(positive: Mask, most: int) -> NDArray[np.intp]:
     """Choose at most so many rows, evenly spaced within each class, the classes balanced."""
     if len(positive) <= most:
         return np.arange(len(positive))

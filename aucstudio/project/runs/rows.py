@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,17 +14,14 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from aucstudio.engine.arrays import Rows as Matrix
-from aucstudio.engine.blocks import Passes, RowBlocks
 from aucstudio.engine.fit import without_convergence_warnings
 from aucstudio.engine.monitor import Callback, Check
 from aucstudio.engine.scorers import Scorer, score_rows
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.groups import Groups, find_groups
 from aucstudio.project.data.preparing.preparation import Preparation, learn_preparation
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.preparing.scales import FarCells
-from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.data.validation import (
     FORWARD,
@@ -40,6 +37,7 @@ from aucstudio.project.runs.experiment import Experiment
 if TYPE_CHECKING:
     from aucstudio.engine.base import AUCClassifier
     from aucstudio.project.data.disk.stream import DiskTable, TableBlocks
+    from aucstudio.project.data.groups import Groups
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -116,25 +114,24 @@ def far_cells(preparation: Preparation, table: AnyTable) -> tuple[FarCells, ...]
         for name, (low, high) in zip(preparation.numbers, limits, strict=True)
         if (low > -np.inf or high < np.inf) and name not in preparation.parts
     }
+    return cells_beyond(table, bounded)
+
+
+def cells_beyond(
+    table: AnyTable, bounded: Mapping[str, tuple[float, float]]
+) -> tuple[FarCells, ...]:
+    """List the cells of columns of numbers that are below or above two bounds."""
     names = [c.name for c in table.columns if c.name in bounded and c.kind == "number"]
     found: dict[str, FarCells] = {}
     for start, window in table.windows(table.height(len(names)), names) if names else ():
         for column in window.columns:
-            rows = _beyond(column, *bounded[column.name])
+            rows = column.beyond(*bounded[column.name])
             if not len(rows):
                 continue
             value, row = float(column.at(rows[0])), int(table.file_rows[start + rows[0]])
             first = found.setdefault(column.name, FarCells(column.name, 0, value, row))
             found[column.name] = dataclasses.replace(first, count=first.count + len(rows))
     return tuple(found[name] for name in bounded if name in found)
-
-
-def _beyond(column: Column, low: float, high: float) -> Rows:
-    """Return the rows whose cell is beyond the limits, in order."""
-    if isinstance(column, SparseColumn) and low <= 0 <= high:
-        rows, numbers = column.cells
-        return rows[(numbers < low) | (numbers > high)]
-    return np.flatnonzero((column.values < low) | (column.values > high))
 
 
 def _on_disk(table: AnyTable) -> DiskTable | None:
@@ -211,7 +208,7 @@ def _test_groups(table: AnyTable, held: AnyTable, places: Rows) -> Rows | None:
     names = tuple(name for name in grouping if name in known)
     if not names:
         return None
-    groups = held.groups if held is table else find_groups(held, names)
+    groups = held.groups if held is table else held.groups_by(names)
     return None if groups is None else groups.part(places).codes
 
 
@@ -298,7 +295,11 @@ def kept_together(validation: Validation, table: AnyTable, places: Rows) -> Grou
         return None
     times = times_of(table, validation.time)[places]
     codes = blocks_of(times, table.is_positive()[places], _MOST_BLOCKS)
-    return None if codes is None else Groups((validation.time,), codes)
+    if codes is None:
+        return None
+    from aucstudio.project.data.groups import Groups
+
+    return Groups((validation.time,), codes)
 
 
 def fit(
@@ -314,15 +315,16 @@ def fit(
     and a cost that is summed over the rows keeps its meaning. ``kept`` is that of
     :func:`~aucstudio.project.runs.execute.execute_split`.
     """
+    X: Any = train.X
     with without_convergence_warnings():  # the fit has a note on convergence
-        if isinstance(train.X, RowBlocks):
-            method.fit_blocks(train.X, callback=callback)
+        if hasattr(X, "block"):
+            method.fit_blocks(X, callback=callback)
         else:
             codes = None if groups is None else groups.codes
             weights = None if train.weights is None else relative(train.weights)
-            together = {"groups": codes, "spread": side_by_side, "kept": kept}
+            together = {"groups": codes, "spread": in_threads, "kept": kept}
             more: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
-            method.fit(train.X, train.positive, callback=callback, **together, **more)
+            method.fit(X, train.positive, callback=callback, **together, **more)
 
 
 def relative(weights: Array) -> Array:
@@ -333,15 +335,18 @@ def relative(weights: Array) -> Array:
 
 def score(scorer: Scorer, rows: Prepared, pulse: Pulse) -> Array:
     """Score prepared rows."""
-    if not isinstance(rows, RowBlocks):
-        return score_rows(scorer, rows, pulse)
-    scores = np.empty(len(rows.positive))
-    for numbers, X in Passes(rows, lambda fraction: pulse("scoring", fraction)).pieces():
-        scores[numbers] = scorer(X)
+    X: Any = rows
+    if not hasattr(X, "block"):
+        return score_rows(scorer, X, pulse)
+    from aucstudio.engine.blocks import Passes
+
+    scores = np.empty(len(X.positive))
+    for numbers, piece in Passes(X, lambda fraction: pulse("scoring", fraction)).pieces():
+        scores[numbers] = scorer(piece)
     return scores
 
 
-def side_by_side(
+def in_threads(
     work: Callable[[Any, Check], Any], tasks: Sequence[Any], check: Callable[[], bool]
 ) -> Iterator[Any]:
     """Do tasks in threads; see :data:`aucstudio.engine.monitor.Spread`.

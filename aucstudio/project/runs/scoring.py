@@ -15,7 +15,7 @@ from aucstudio.engine.inference import delong_interval
 from aucstudio.engine.roc import auc
 from aucstudio.notices import text
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.columns import spelled
+from aucstudio.project.data.columns import cell_texts
 from aucstudio.project.data.groups import find_groups
 from aucstudio.project.data.labels import check_classes
 from aucstudio.project.data.preparing.acceptance import (
@@ -223,7 +223,7 @@ def score_table(
     kept = np.empty(complete.rows) if labels is not None else None
     for start, window, scores in score_blocks(model, complete, identifiers):
         stop = start + len(scores)
-        named = {name: spelled(window.column(name)) for name in identifiers}
+        named = {name: cell_texts(window.column(name)) for name in identifiers}
         take(complete.file_rows[start:stop], named, scores)
         if kept is not None:
             kept[start:stop] = scores

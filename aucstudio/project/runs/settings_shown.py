@@ -68,7 +68,7 @@ def shown_settings(experiment: Experiment) -> list[ShownSetting]:
             declared.symbol
             if declared.symbol and symbols[declared.symbol] == 1
             else declared.label,
-            spelled(declared, params[name]),
+            setting_text(declared, params[name]),
             params[name] == declared.default,
         )
         for name, declared in effective.items()
@@ -135,7 +135,7 @@ def _assignments(method: str, settings: Mapping[str, Any]) -> str:
     known = declared_params(DECLARED[method])
     return ", ".join(
         f"{known[name].symbol or known[name].label}\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
-        f"{spelled(known[name], value)}"
+        f"{setting_text(known[name], value)}"
         for name, value in settings.items()
     )
 
@@ -147,7 +147,7 @@ def settings_sentence(experiment: Experiment) -> str:
     return f"{title}: {settings}" if settings else title
 
 
-def spelled(declared: Param, value: Any) -> str:
+def setting_text(declared: Param, value: Any) -> str:
     """Format the value of a setting for people."""
     if value is None and declared.none:
         return str(declared.none)

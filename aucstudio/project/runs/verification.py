@@ -21,7 +21,7 @@ from aucstudio.project import typed
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import LEAVE_PAIR_OUT, splits_of
 from aucstudio.project.errors import InputError, input_error
-from aucstudio.project.runs.estimate import machine_memory, table_bytes
+from aucstudio.project.runs.estimate import memory_limit, table_bytes
 from aucstudio.project.runs.record import RunRecord, versions
 from aucstudio.project.runs.rows import learn, matrix, relative
 
@@ -167,7 +167,7 @@ def _check_memory(result: SplitResult, table: Table) -> None:
     if result.model.preparation.keeps_zeros:
         cells = table_bytes(table)
     taken = _COPIES * cells
-    memory = machine_memory()
+    memory = memory_limit()
     if taken > largest_memory(memory):
         raise input_error("verification_too_large", taken=taken, memory=memory)
 
@@ -191,7 +191,7 @@ def _material(
     test_positive = _classes(held_table, result.test_rows)
     trained = Trained(
         experiment.method,
-        settings_of(method, {**record.params, **model.params}),
+        declared_settings(method, {**record.params, **model.params}),
         X,
         train_positive,
         model.scorer,
@@ -235,7 +235,7 @@ def _class_faults(
     return (text("classes_differ", wrong=len(wrong), known=len(known), part=part, row=row),)
 
 
-def settings_of(method: Any, given: dict[str, Any]) -> dict[str, Any]:
+def declared_settings(method: Any, given: dict[str, Any]) -> dict[str, Any]:
     """Return the declared settings of a method, with ranges as tuples."""
     known = declared_params(method)
     return {

@@ -27,7 +27,7 @@ from aucstudio.project.data.preparing.preparation import Preparation, Preparatio
 from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.errors import InputError, input_error
-from aucstudio.project.runs.estimate import machine_memory
+from aucstudio.project.runs.estimate import memory_limit
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store import archive
 from aucstudio.project.store.archive import (
@@ -136,7 +136,7 @@ def load_model(path: str | Path) -> Model:
         If the file is not there, is no model, is damaged, would not fit in memory or comes from
         a newer program.
     """
-    with open_regular(Path(path), "the model", _MOST_OF_MEMORY * machine_memory()) as file:
+    with open_regular(Path(path), "the model", _MOST_OF_MEMORY * memory_limit()) as file:
         return _read(file, os.fstat(file.fileno()).st_size, str(path))
 
 
@@ -147,7 +147,7 @@ def model_from_bytes(data: bytes, name: str) -> Model:
 
 def _read(file: BinaryIO, file_bytes: int, name: str) -> Model:
     try:
-        entries = Archive(file, file_bytes, _MOST_OF_MEMORY * machine_memory())
+        entries = Archive(file, file_bytes, _MOST_OF_MEMORY * memory_limit())
         return _assemble(_manifest(entries, name), _read_arrays(entries))
     except InputError:
         raise

@@ -143,7 +143,7 @@ def csv_sink(file: Writable, marks: Callable[[], tuple[str, str]] = lambda: PLAI
         rows = zip(*(cells.tolist() for cells in columns), strict=True)
         header = [] if begun else [names]
         begun = True
-        write_rows(file, itertools.chain(header, rows), *marks())
+        write_csv(file, itertools.chain(header, rows), *marks())
 
     return sink
 
@@ -221,7 +221,7 @@ class Writable(Protocol):
         """Write it."""
 
 
-def write_rows(
+def write_csv(
     target: Writable, rows: Iterable[Iterable[object]], delimiter: str = ",", decimal: str = "."
 ) -> None:
     """Write rows of numbers and text as CSV.

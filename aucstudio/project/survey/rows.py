@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.project.data.columns import Column, free_name, spell_cell
 from aucstudio.project.data.table import Table
-from aucstudio.project.store.scores_file import scores_file, write_rows
+from aucstudio.project.store.scores_file import scores_file, write_csv
 from aucstudio.project.survey.conditions import MISSING, Condition
 
 if TYPE_CHECKING:
@@ -197,13 +197,13 @@ _PARTS = {NEITHER: "", TRAINING: "training", HELD_OUT: "held out"}
 _EXPORTED_AT_ONCE = 2_000
 
 
-def as_text(columns: Sequence[Column], rows: Index, report: Callable[[float], object]) -> str:
+def tab_separated(columns: Sequence[Column], rows: Index, report: Callable[[float], object]) -> str:
     """Write cells with column names, separated by tabs; a single cell alone."""
     sheet = io.StringIO()
     if len(columns) > 1 or len(rows) > 1:
-        write_rows(sheet, [[column.name for column in columns]], "\t")
+        write_csv(sheet, [[column.name for column in columns]], "\t")
     for part in _written_parts(columns, rows, report):
-        write_rows(sheet, part, "\t")
+        write_csv(sheet, part, "\t")
     text = sheet.getvalue()
     return text if len(columns) > 1 or len(rows) > 1 else text.rstrip("\n")
 
@@ -243,14 +243,14 @@ def save_rows(
     names = [column.name for column in columns]
     added = [free_name(name, set(names)) for name in (ROW, PART)[: 1 if part is None else 2]]
     with scores_file(path) as sheet:
-        write_rows(sheet, [[*added, *names]], *marks)
+        write_csv(sheet, [[*added, *names]], *marks)
         start = 0
         for cells in _written_parts(columns, rows, report):
             lines = []
             for row, line in zip(rows[start : start + len(cells)].tolist(), cells, strict=True):
                 of_split = [] if part is None else [_PARTS[int(part[row])]]
                 lines.append([int(numbers[row]), *of_split, *line])
-            write_rows(sheet, lines, *marks)
+            write_csv(sheet, lines, *marks)
             start += len(lines)
 
 

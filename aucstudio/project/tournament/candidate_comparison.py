@@ -24,7 +24,7 @@ from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, Criterion, choose_weights
 from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.roc import SAMPLING
-from aucstudio.project.runs.rows import processors, side_by_side
+from aucstudio.project.runs.rows import in_threads, processors
 from aucstudio.project.tournament.standings import (
     FAILED,
     READY,
@@ -166,7 +166,7 @@ class CandidateComparison:
         fastest = min(self._expected, key=lambda member: self._expected[member], default=None)
         order = sorted(self._expected, key=lambda member: member != fastest)
         tasks = [(member, k) for member in order for k in range(self.n_folds)]
-        for task, found in side_by_side(self._fit, tasks, self._look):
+        for task, found in in_threads(self._fit, tasks, self._look):
             if found is None or task[0] in self.fits.failed:
                 continue
             outcome, self.seconds[task] = found

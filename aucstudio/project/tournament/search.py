@@ -33,7 +33,7 @@ from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.results.comparison import pair_tests
 from aucstudio.project.results.summary import WHOLE
 from aucstudio.project.runs.execute import execute_split, failure_sentence, refit
-from aucstudio.project.runs.experiment import DataReference, check_band
+from aucstudio.project.runs.experiment import DataReference, require_band
 from aucstudio.project.runs.final_model import with_carried_threshold
 from aucstudio.project.runs.planning import (
     DEFAULT_BAND,
@@ -116,7 +116,7 @@ def find_best(
     if validation.splits != 1:
         raise InputError("Find the best holds out one part of the rows", setting="validation")
     if fpr_range is not None:
-        check_band(fpr_range)
+        require_band(fpr_range)
     options = validation, fpr_range, folds, budget or Budget(), store, preparation, watch
     return _Search(table, *options).run(entrants)
 
@@ -217,7 +217,7 @@ class _Search:
 
     def _compare(self, entrants: Sequence[Member] | None) -> CandidateComparison:
         table, validation = self.table, self.validation
-        split = self._split = draw(table, validation, self.folds)
+        split = self._split = draw_held_out(table, validation, self.folds)
         self._held = self._held_classes(split)
         labelled, places = np.flatnonzero(table.labelled()), counted_places(table, split.train)
         # Prepared as for the combination, which consists of the models of the comparison.
@@ -436,7 +436,7 @@ def plan_words(validation: Validation) -> str:
     )
 
 
-def check_table(table: Table) -> None:
+def check_searchable(table: Table) -> None:
     """Raise InputError if no search is possible on a table."""
     table.require_two_classes()
     table.weights  # noqa: B018  (refuses what cannot be weights)
@@ -473,7 +473,7 @@ def read_held_out(table: Table, validation: Validation) -> Table | None:
     return test_table
 
 
-def draw(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
+def draw_held_out(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
     """Draw the held-out rows: none of the table if there is a test file.
 
     Raises
@@ -482,7 +482,7 @@ def draw(table: Table, validation: Validation, folds: int = FOLDS) -> Split:
         If the other rows cannot be divided into folds with both classes, or no row of a class
         counts.
     """
-    check_table(table)
+    check_searchable(table)
     check_groups(validation, table, None)
     positive = table.is_positive()
     (split,) = draw_splits(positive, validation, table.groups)

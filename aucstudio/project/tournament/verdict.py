@@ -168,7 +168,7 @@ def final_standings(live: Standings, result: SearchResult) -> Standings:
         fits=result.fits,
         doing="",
         verdict=verdict(result),
-        remarks=tuple(remarks(result)),
+        remarks=tuple(search_remarks(result)),
         best="" if result.best is None else result.best.run,
         simpler="" if simplest is None else simplest.run,
         point=operating_point(result) if known else None,
@@ -191,7 +191,7 @@ def operating_point(result: SearchResult) -> OperatingPoint:
     return OperatingPoint(place, fpr, tpr)
 
 
-def table_text(result: SearchResult) -> str:
+def leaderboard_text(result: SearchResult) -> str:
     """Return the leaderboard as text."""
     low, high = result.band
     rows: list[tuple[str, ...]] = [
@@ -337,7 +337,7 @@ def _simpler(result: SearchResult) -> str:
     )
 
 
-def remarks(result: SearchResult) -> Iterator[str]:
+def search_remarks(result: SearchResult) -> Iterator[str]:
     """Yield what was not done, and how reliable the figures are."""
     if left := result.not_begun:
         stopped, names = result.ended == "stopped", ", ".join(left[:3])

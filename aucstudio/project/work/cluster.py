@@ -9,7 +9,7 @@ import itertools
 import logging
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -144,7 +144,7 @@ def completed(
             future.cancel()
 
 
-def answers(
+def call_all(
     cluster: Cluster | None,
     calls: Sequence[Call],
     progress: Callable[[float], object] | None = None,
@@ -186,16 +186,6 @@ def answers(
                 found |= {number: cluster.result(future) for number, future in ended}
                 stop_or_continue()
     return [found[number] for number in range(len(calls))]
-
-
-@contextlib.contextmanager
-def connect(address: str) -> Iterator[Cluster]:
-    """Open a cluster within a ``with`` statement; see :func:`open_cluster`."""
-    cluster = open_cluster(address)
-    try:
-        yield cluster
-    finally:
-        cluster.close()
 
 
 def open_cluster(address: str) -> Cluster:

@@ -133,7 +133,8 @@ class _Splits:
     def _fit(self) -> None:
         searches = [self._found(k) for k in range(self._count)]
         calls = [
-            (fit, self._experiment, self._held, k, search) for k, search in enumerate(searches)
+            (fit_split, self._experiment, self._held, k, search)
+            for k, search in enumerate(searches)
         ]
         before = _SEARCHING if self._searches else 0.0
         for ended in self._rounds(calls):
@@ -225,7 +226,7 @@ def evaluate(
     return found, time.perf_counter() - began
 
 
-def fit(experiment: Experiment, tables: Tables, k: int, searched: Search | None) -> RunRecord:
+def fit_split(experiment: Experiment, tables: Tables, k: int, searched: Search | None) -> RunRecord:
     """Fit a split to its record."""
     one_thread()
     return execute_split(experiment, *tables, k, searched)

@@ -51,7 +51,7 @@ def end_at_once() -> None:
         signal.signal(number, lambda number, _frame: os._exit(128 + number))
 
 
-def call(verb: Callable[[int], object]) -> None:
+def handle_signals(verb: Callable[[int], object]) -> None:
     """Make these signals call a function with the exit status."""
     for number in _handleable(_ENDING):
         signal.signal(number, lambda number, _frame: verb(128 + number))

@@ -147,10 +147,10 @@ _EPOCH = datetime.date(1970, 1, 1).toordinal()
 def date_ticks(low: float, high: float, layout: str, most: int = _MOST) -> list[tuple[float, str]]:
     """Return at most some ``most`` round dates between two, as places and words."""
     if layout == dates.CLOCK:
-        return [(hour, dates.spell(hour, layout)) for hour in _round_hours(low, high, most)]
+        return [(hour, dates.date_text(hour, layout)) for hour in _round_hours(low, high, most)]
     if high - low < _MOST:
         hours = _round_hours(24 * low, 24 * high, most)
-        return [(hour / 24, dates.spell(hour / 24, dates.ISO)[-5:]) for hour in hours]
+        return [(hour / 24, dates.date_text(hour / 24, dates.ISO)[-5:]) for hour in hours]
     ends = math.ceil(low), math.floor(high)
     first, last = (datetime.date.fromordinal(end + _EPOCH) for end in ends)
     finer: list[datetime.date] = []
@@ -165,7 +165,7 @@ def date_ticks(low: float, high: float, layout: str, most: int = _MOST) -> list[
         width = 4 if months % 12 == 0 else 7
         return [(float(day.toordinal() - _EPOCH), day.isoformat()[:width]) for day in found]
     days = range(int(low) + 1, int(high) + 1, max(1, round((high - low) / most)))
-    return [(float(day), dates.spell(day, layout)) for day in days]
+    return [(float(day), dates.date_text(day, layout)) for day in days]
 
 
 def _of_months(first: datetime.date, last: datetime.date, months: int) -> list[datetime.date]:

@@ -153,18 +153,9 @@ class BestView(PageView):
         """Show the curve when a search has ended or another one is selected."""
         key = ("", "") if standings is None else (standings.key, standings.best)
         if key != self._followed:
-            # The session selects the best run of a search that ends.
-            opened, self._followed = self._followed[0] != key[0], key
+            self._followed = key
             curve = standings is not None and bool(standings.best)
-            if standings is not None and curve and opened:
-                self._select_best(standings)
             self.picture.setCurrentIndex(self.picture.findData(CURVE if curve else COURSE))
-
-    def _select_best(self, standings: Standings) -> None:
-        """Select the best run when its result is opened, unless another of its runs is."""
-        own = {entry.run for entry in standings.entries}
-        if self.session.run(standings.best) is not None and self.session.selected not in own:
-            self.session.best.choose(standings.best, standings)
 
     def _shows_curve(self) -> bool:
         return bool(self.picture.currentData() == CURVE)

@@ -93,7 +93,7 @@ def compare_checked(
     """Compute the figures of all runs and test every pair; called on another thread."""
     figures = {}
     for run in runs:
-        figures[run.record.id] = comparison.run_figures(run.look.name, run.record, band)
+        figures[run.record.id] = comparison.compared_figures(run.look.name, run.record, band)
         if post(0.0):
             raise Stopped("comparing")
     ranked = sorted(runs, key=lambda run: -figures[run.record.id].measured(measure).value)
@@ -156,12 +156,13 @@ def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
     if splits > 1:
         here += int(first.train_positive.sum())
     here = groups or here
-    unit: int = 10 ** max(0, len(str(int(growth * here))) - 2)
+    step: int = 10 ** max(0, len(str(int(growth * here))) - 2)
     return text(
         "rows_to_significance",
-        needed=math.ceil(growth * here / unit) * unit,
+        needed=math.ceil(growth * here / step) * step,
         here=here,
         what=text("study_rows", groups=bool(groups), several=splits > 1),
+        unit="groups" if groups else "positives",
         rest="rows" if groups else "negatives",
         assurance=ASSURANCE,
         within_reach=growth <= _WITHIN_REACH,

@@ -241,7 +241,7 @@ def _figure(figures: Figures | None, attribute: str, layout: str) -> tuple[str, 
     if attribute == "sd":
         return f"{short_figure(value)} {'h' if layout == dates.CLOCK else 'd'}", ""
     # Days within a few of each other differ in their times.
-    whole = dates.spell(value, layout)
+    whole = dates.date_text(value, layout)
     is_time = figures.high - figures.low < 1 and " " in whole
     return whole[-5:] if is_time else whole[:10], whole
 
@@ -366,7 +366,9 @@ class DistributionPlot:
         else:
             edges: list[object] = found.edges.tolist()
             if self.summary.layout:
-                edges = [dates.spell(edge, self.summary.layout) for edge in found.edges.tolist()]
+                edges = [
+                    dates.date_text(edge, self.summary.layout) for edge in found.edges.tolist()
+                ]
             columns["from"], columns["to"] = edges[:-1] * len(names), edges[1:] * len(names)
         columns["share"] = found.shares.ravel()
         return columns

@@ -32,7 +32,7 @@ from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
 from aucstudio.project.store.scores_file import PLAIN, csv_marks
 from aucstudio.project.survey.conditions import KNOWN, MISSING, Condition, like_cell
-from aucstudio.project.survey.rows import as_text, save_rows
+from aucstudio.project.survey.rows import save_rows, tab_separated
 
 _LINE = 24
 _LEAST, _MOST, _AIR = 64, 260, 36  # of a column, in pixels
@@ -255,7 +255,7 @@ class RowsSheet(TableView):
         elif len(rows):
             columns = [self.model_.columns[k] for k in places]
             self._copying.forget()
-            self._copying.ask("copy", lambda post: as_text(columns, rows, _reporting(post)))
+            self._copying.ask("copy", lambda post: tab_separated(columns, rows, _reporting(post)))
 
     def _on_copied(self, words: str) -> None:
         QGuiApplication.clipboard().setText(words)

@@ -164,7 +164,7 @@ class ShapesPart(ModelPicture[ScoreCurves]):
         sizes = [len(curve.x) for curve in found.curves]
         x: list[object] = []
         for curve in found.curves:
-            spelled = (dates.spell(value, curve.layout) for value in curve.x.tolist())
+            spelled = (dates.date_text(value, curve.layout) for value in curve.x.tolist())
             x += curve.levels or (spelled if curve.layout else list(curve.x))
         return {
             "column": [found.column] * sum(sizes),
@@ -223,5 +223,5 @@ def _place(curve: ScoreCurve, k: int) -> str:
     value = float(curve.x[k])
     if not curve.layout:
         return plain_number(value, 3)
-    whole = dates.spell(value, curve.layout)
+    whole = dates.date_text(value, curve.layout)
     return whole if np.ptp(curve.x) < 2 else whole[:10]  # days, not their times

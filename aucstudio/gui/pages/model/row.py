@@ -23,7 +23,7 @@ from aucstudio.project.explain.contributions import (
     as_lines,
     cell_words,
     explain_row,
-    headline,
+    score_headline,
     tip,
 )
 from aucstudio.project.runs.record import RunRecord
@@ -117,7 +117,7 @@ class RowPart(LongPicture[RowDetail]):
         rows = [_whisker(part, exact=found.exact) for part in found.shown(most)]
         self.chart.show_rows(rows, subject.run.look)
         self.chart.name_sides(f"towards {model.positive}", f"towards {model.negative}")
-        words = headline(found, found.row + 1, "the training rows", _outcome(subject, found))
+        words = score_headline(found, found.row + 1, "the training rows", _outcome(subject, found))
         if self._answer.busy:
             details = [text("model_row_sampling")]
         else:

@@ -33,7 +33,7 @@ from aucstudio.gui.pages.planes.subject import (
     Subject,
     add_marks,
     compared_split,
-    same_rows,
+    has_rows_of,
 )
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session
@@ -254,7 +254,7 @@ class FeatureView(PlaneView):
     def _compared_words(self, subject: Subject, sample: Sample) -> str:
         """State how many of the rows the compared run has on the wrong side of its threshold."""
         compared = compared_split(self.session, subject)
-        if compared is None or not same_rows(subject, compared[1]):
+        if compared is None or not has_rows_of(subject, compared[1]):
             return ""
         other, split = compared
         scores = split.test_scores if subject.held_out else split.train_scores

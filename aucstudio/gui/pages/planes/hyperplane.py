@@ -22,8 +22,8 @@ from aucstudio.gui.pages.planes.subject import (
     add_curve,
     add_line,
     compared_split,
+    has_rows_of,
     place_line,
-    same_rows,
     split_of,
 )
 from aucstudio.gui.state.background import Answer
@@ -269,7 +269,7 @@ class RunPlanes:
     def _errors(self, other: ShownRun, split: SplitResult, subject: Subject) -> str:
         """State how many pairs the compared run ranks wrongly, if it has the same rows."""
         held = subject.held_out
-        if not same_rows(subject, split):
+        if not has_rows_of(subject, split):
             return ""
         asked = other.record.id, split.repeat, split.fold, held
         if asked != self._answer.key:

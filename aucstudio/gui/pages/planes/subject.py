@@ -120,7 +120,7 @@ def compared_split(session: Session, subject: Subject) -> tuple[ShownRun, SplitR
     return (other, other.record.splits[split_of(other, session)]) if other.record.splits else None
 
 
-def same_rows(subject: Subject, split: SplitResult) -> bool:
+def has_rows_of(subject: Subject, split: SplitResult) -> bool:
     """Return whether a split of another run has the rows of the subject."""
     own, part = subject.split, "test_rows" if subject.held_out else "train_rows"
     return own is not None and np.array_equal(getattr(own, part), getattr(split, part))

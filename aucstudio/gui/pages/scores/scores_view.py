@@ -22,7 +22,7 @@ from aucstudio.gui.pages.scores.score_plot import COUNTS, DENSITY, ScorePlot
 from aucstudio.gui.pages.scores.worst_rows import (
     WorstRows,
     band_sentence,
-    score_columns,
+    held_out_columns,
     threshold_sentence,
 )
 from aucstudio.gui.state.runner import LiveRun
@@ -109,7 +109,7 @@ class ScoresView(PageView):
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         run = self.session.run(self.session.selected)
-        return {} if run is None else score_columns(run, self.session.table)
+        return {} if run is None else held_out_columns(run, self.session.table)
 
     # ------------------------------------------------------------- showing
 

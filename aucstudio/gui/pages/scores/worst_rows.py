@@ -33,7 +33,7 @@ from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import class_words, score_words
-from aucstudio.project.data.columns import spelled
+from aucstudio.project.data.columns import cell_texts
 from aucstudio.project.data.table import Table
 from aucstudio.project.explain.contributions import cell_words
 from aucstudio.project.results.thresholds import Confusion
@@ -90,7 +90,7 @@ def number(value: float) -> str:
     return score_words(value, "#.4g").rstrip(".")
 
 
-def score_columns(run: ShownRun, table: Table | None) -> dict[str, list[object]]:
+def held_out_columns(run: ShownRun, table: Table | None) -> dict[str, list[object]]:
     """Return every held-out score of every split: run, split, class, score, row from 1.
 
     The identifiers of each row are added if the table of the run is open and has them.
@@ -110,7 +110,7 @@ def score_columns(run: ShownRun, table: Table | None) -> dict[str, list[object]]
     known = table is not None and table.sha256 == schema.sha256 and not from_file
     for identifier in schema.identifiers if known else ():
         assert table is not None
-        cells = spelled(table.column(identifier))
+        cells = cell_texts(table.column(identifier))
         name = identifier if identifier not in data else f"{identifier} (id)"
         data[name] = [cells[k] for split in run.record.splits for k in split.test_rows.tolist()]
     return data

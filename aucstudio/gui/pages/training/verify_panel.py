@@ -13,7 +13,12 @@ from aucstudio.gui.common.widgets import across, down, label, named, show_note
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
-from aucstudio.project.results.verified import HEADINGS, place_words, verdict, verified_table
+from aucstudio.project.results.verified import (
+    HEADINGS,
+    place_words,
+    verification_sentence,
+    verified_table,
+)
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.verification import Verification, verify_in_background
 
@@ -78,7 +83,7 @@ class VerifyPanel(QWidget):
             self.table.show_rows([Row(line) for line in verified_table(found)])
             self.table.fit_rows(0, self._most)
         self.table.setVisible(found is not None)
-        words = "" if found is None else f"{verdict(found)} {place_words(found)}"
+        words = "" if found is None else f"{verification_sentence(found)} {place_words(found)}"
         sound = not trouble and (found is None or found.agrees)
         show_note(self.verdict, "" if busy else trouble or words, "muted" if sound else "error")
         self.setVisible(busy or found is not None or bool(trouble))

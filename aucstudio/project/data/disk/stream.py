@@ -24,7 +24,13 @@ from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.columns import Column, ColumnInfo, fields_of
 from aucstudio.project.data.input_files import several
 from aucstudio.project.data.readers.formats import MATRIX
-from aucstudio.project.data.readers.reading import Plain, finished, make_plain, naming, open_source
+from aucstudio.project.data.readers.reading import (
+    Plain,
+    make_plain,
+    naming,
+    open_source,
+    with_file_facts,
+)
 from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.table import (
@@ -359,7 +365,7 @@ def open_stream(
             raise input_error("sparse_on_disk", file=path)
         with naming(plain):
             found, store, rows = _open(plain, folder, report, schema, held)
-        store.shown, found = path, finished(plain, found)
+        store.shown, found = path, with_file_facts(plain, found)
         bare = DiskTable(
             **fields_of(found, AnyTable) | {"columns": tuple(map(described, found.columns))},
             store=store,

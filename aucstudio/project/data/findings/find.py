@@ -55,10 +55,10 @@ def find(
     report : callable, optional
         Receives the share done; may raise to stop.
     cells : Table, optional
-        The table :func:`in_memory`, if available.
+        The table :func:`sampled_table`, if available.
     """
     found = [*table.findings, *role_findings(table), *labelling(table), *left_out(table)]
-    cells = in_memory(table) if cells is None else cells
+    cells = sampled_table(table) if cells is None else cells
     checks = CHECKS if isinstance(table, Table) else _IN_SAMPLE
     for n, search in enumerate(checks):
         if report is not None:
@@ -67,7 +67,7 @@ def find(
     return grouped(ranked(found))
 
 
-def in_memory(table: AnyTable) -> Table:
+def sampled_table(table: AnyTable) -> Table:
     """Return the table, or a sample of rows of a table on disk."""
     if isinstance(table, Table):
         if not table.absent:

@@ -18,7 +18,7 @@ import numpy as np
 from aucstudio.engine.arrays import Array, Index
 from aucstudio.notices.words import listed
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.columns import ColumnInfo, without
+from aucstudio.project.data.columns import ColumnInfo, is_sparse, without
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.preparing.scales import (
     KNOTS,
@@ -32,10 +32,9 @@ from aucstudio.project.data.preparing.scales import (
     level_counts,
     level_values,
     picked,
+    scaling_unit,
     to_ranks,
-    unit_of,
 )
-from aucstudio.project.data.sparse_columns import check_written_out, is_sparse, written_out
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.data.text.dates import WHOLE, DatePart, taken
 from aucstudio.project.errors import column_error, input_error
@@ -151,7 +150,7 @@ class Preparation(PreparationSettings):
     @property
     def units(self) -> Array:
         """Units of computation, powers of two: 1 unless a scale is near the limits of doubles."""
-        return np.array([unit_of(scale) for scale in self.scales.tolist()])
+        return np.array([scaling_unit(scale) for scale in self.scales.tolist()])
 
     def apply(self, table: Table, rows: Index | None = None, *, for_fit: bool = False) -> Array:
         """Return rows of a table as the matrix of the method, shape (rows, features).
@@ -168,6 +167,8 @@ class Preparation(PreparationSettings):
         by_name = self.matched(table)
         count = table.rows if rows is None else len(rows)
         if is_sparse(table.columns):
+            from aucstudio.project.data.sparse_columns import check_written_out, written_out
+
             check_written_out(table.path, count, len(self.feature_names), for_fit=for_fit)
             by_name, rows = written_out(by_name, self.columns, rows), None
         X = np.empty((count, len(self.feature_names)))
@@ -203,7 +204,7 @@ class Preparation(PreparationSettings):
         """Scale cells of a number column; may overwrite them."""
         if len(self.knots):
             return to_ranks(cells, self.knots[k], self.heights[k])
-        unit = unit_of(float(self.scales[k]))
+        unit = scaling_unit(float(self.scales[k]))
         if unit != 1:
             cells /= unit
         cells -= self.means[k] / unit

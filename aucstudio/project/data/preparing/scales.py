@@ -89,7 +89,7 @@ _SMALL, _LEAST, _MOST = 1e-140, 5e-324, float(np.finfo(np.float64).max)
 
 @dataclasses.dataclass(frozen=True)
 class FarCells:
-    """Cells of a column beyond its limits; they count as missing.
+    """Cells of a column beyond two bounds, such as its limits.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class FarCells:
 
     @property
     def notice(self) -> Notice:
-        """Return the notice about them."""
+        """Return the notice about cells beyond the limits, which count as missing."""
         place = {"column": self.column, "value": float(self.value), "row": int(self.row)}
         if self.count == 1:
             return notice("far_cell", **place)
@@ -166,7 +166,7 @@ def learn_number(cells: Array, choice: PreparationChoice = USUAL) -> Number:
     if choice.makes_ranks:
         curve = learn_knots(filled, normal=choice.scale == NORMAL_RANKS)
         return Number((fill, 0.0, 1.0, low, high), count, curve)
-    unit = unit_of(max(-least, most))
+    unit = scaling_unit(max(-least, most))
     if unit != 1:
         filled = filled / unit
     return Number((fill, *_scaling(filled, unit, choice.scale), low, high), count)
@@ -177,7 +177,7 @@ def _replacement(cells: Array, impute: str) -> float:
     if impute == MOST_FREQUENT:
         values, counts = np.unique(cells, return_counts=True)
         return float(values[counts.argmax()])
-    unit = unit_of(float(np.abs(cells).max()))
+    unit = scaling_unit(float(np.abs(cells).max()))
     return float((cells / unit).mean()) * unit
 
 
@@ -239,7 +239,7 @@ def limits_of_rare(usual: Array) -> Array:
     return _FAR * np.where(usual == 0, 1.0, usual)
 
 
-def unit_of(size: float) -> float:
+def scaling_unit(size: float) -> float:
     """Return a power of two near a size whose square under- or overflows; 1 for other sizes."""
     if size == 0 or _SMALL < size < 1 / _SMALL:
         return 1.0

@@ -393,7 +393,7 @@ def day_reader(written: str) -> Callable[[str], str]:
 
     Cells that do not match, and all cells of an unsupported pattern, are unchanged.
     """
-    directives = vocabulary.named("java_dates")
+    directives = vocabulary.section("java_dates")
     tokens = [found[0] for found in _JAVA.finditer(written)]
     form = "".join(
         directives.get(token, "?") if token.isalpha() else token.strip("'") for token in tokens

@@ -13,11 +13,11 @@ import scipy
 
 from aucstudio.notices.words import listed, suggestion
 from aucstudio.project.data import finding
-from aucstudio.project.data.columns import Column
+from aucstudio.project.data.columns import Column, is_sparse
 from aucstudio.project.data.readers.formats import MATRIX
 from aucstudio.project.data.readers.reading import Plain, make_plain, read_columns
 from aucstudio.project.data.schema import ColumnSchema, Schema
-from aucstudio.project.data.sparse_columns import SparseBlock, gathered, is_sparse
+from aucstudio.project.data.sparse_columns import SparseBlock, gathered
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.contents import MAX_REJECTED
 from aucstudio.project.data.text.delimited import ReadingProgress

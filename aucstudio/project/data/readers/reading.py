@@ -263,7 +263,7 @@ def read_columns(plain: Plain, report: ReadingProgress, schema: Schema | None) -
         report(begin + (1 - begin) * share, words)
 
     with naming(plain):
-        table = finished(plain, _read(plain, later, schema))
+        table = with_file_facts(plain, _read(plain, later, schema))
     if schema is None and plain.texts != ():
         from aucstudio.project.data.parquet import about_texts
 
@@ -273,7 +273,7 @@ def read_columns(plain: Plain, report: ReadingProgress, schema: Schema | None) -
     return table
 
 
-def finished(plain: Plain, table: Table) -> Table:
+def with_file_facts(plain: Plain, table: Table) -> Table:
     """Add what is known of the given file to a table read from its copy."""
     return dataclasses.replace(
         table,

@@ -12,8 +12,8 @@ import unicodedata
 
 from aucstudio.project.data.text import vocabulary
 
-_SCRIPTS: dict[str, str] = vocabulary.named("encodings")
-_LETTERS: dict[str, list[str]] = vocabulary.named("letters")
+_SCRIPTS: dict[str, str] = vocabulary.section("encodings")
+_LETTERS: dict[str, list[str]] = vocabulary.section("letters")
 _COMMON_CYRILLIC = "оеаинтсрвлкмдпуя"
 # Vowels above and below letters, which are not letters of their own.
 _THAI_SIGNS = re.compile("[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]")

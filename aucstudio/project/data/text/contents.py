@@ -8,6 +8,7 @@ import functools
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +25,10 @@ from aucstudio.project.data.text.column_types import (
 )
 from aucstudio.project.data.text.dialect import Dialect, TextSample
 from aucstudio.project.data.text.numerals import BEYOND, NumberCells, NumberFormat, spelled
-from aucstudio.project.data.typed_columns import TypedColumns
 from aucstudio.project.errors import input_error
+
+if TYPE_CHECKING:
+    from aucstudio.project.data.typed_columns import TypedColumns
 
 Numbers = NDArray[np.int64]
 # The format of each column; None for text.

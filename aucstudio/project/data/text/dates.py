@@ -39,11 +39,11 @@ _MONTH_OF = {
 # The longest name first, as the first that fits is taken.
 _NAMES = sorted(filter(str.isalpha, _MONTH_OF), key=len, reverse=True)
 _PARTS: dict[str, str] = {
-    **vocabulary.named("date_parts"),
+    **vocabulary.section("date_parts"),
     "name": rf"(?P<b>{'|'.join(_NAMES)})\.?",
 }
-DURATIONS = tuple(vocabulary.named("duration_layouts"))
-LAYOUTS = tuple(vocabulary.named("date_layouts"))
+DURATIONS = tuple(vocabulary.section("duration_layouts"))
+LAYOUTS = tuple(vocabulary.section("date_layouts"))
 # ISO dates, times of day, and layouts without a day of the month.
 ISO, CLOCK = "y-m-d", "h:m"
 MONTHLY = ("y-m", "m/y", "mon y", "mon year", "y q", "q y")
@@ -55,7 +55,7 @@ _PIVOT = 70
 # The date itself as a number.
 WHOLE = "number"
 # Parts in the order of their columns, and the meaning of their numbers.
-PARTS: Mapping[str, str] = vocabulary.named("parts_of_dates")
+PARTS: Mapping[str, str] = vocabulary.section("parts_of_dates")
 OF_CLOCK = (WHOLE, "hour", "hour-circle", "minute", "daytime")
 OF_MONTHS = (WHOLE, "year", "quarter", "month", "month-circle")
 _CIRCLE = "-circle"
@@ -68,7 +68,7 @@ def ways_of(layout: str) -> tuple[str, ...]:
 
 def pattern(layout: str) -> str:
     """Return the regular expression of a layout in lower case, with a group for each part."""
-    layouts = vocabulary.named("date_layouts") | vocabulary.named("duration_layouts")
+    layouts = vocabulary.section("date_layouts") | vocabulary.section("duration_layouts")
     day = layouts[layout]
     # A month has no time after it, nor has a layout with a time.
     is_day = "day%" in day.replace("weekday", "") and "(?P<H>" not in day
@@ -93,14 +93,14 @@ def _found(cell: str, layout: str) -> re.Match[str] | None:
     return None
 
 
-def matches(cell: str, layout: str) -> bool:
+def has_layout(cell: str, layout: str) -> bool:
     """Return whether a stripped cell has a layout."""
     return _found(cell, layout) is not None
 
 
 def is_iso(cell: str) -> bool:
     """Return whether a stripped cell is a date with the year in front."""
-    return matches(cell, ISO)
+    return has_layout(cell, ISO)
 
 
 def zoned(cell: str) -> bool:
@@ -153,7 +153,7 @@ def read(cell: str, layout: str) -> float:
     return ((day.toordinal() - _EPOCH) * 86400.0 + seconds) / 86400.0
 
 
-def spell(value: float, layout: str) -> str:
+def date_text(value: float, layout: str) -> str:
     """Format a number as date, month or time, to the second."""
     if not math.isfinite(value):
         return str(value)
@@ -235,11 +235,11 @@ class DatePart:
     @property
     def is_known(self) -> bool:
         """Whether the part exists."""
-        return self.part in {one for part in PARTS if part != WHOLE for one in spread(part)}
+        return self.part in {one for part in PARTS if part != WHOLE for one in part_columns(part)}
 
     def of(self, cells: Array) -> Array:
         """Return the part of cells."""
-        return part_of(cells, self.part, clock=self.clock)
+        return date_part(cells, self.part, clock=self.clock)
 
     @property
     def words(self) -> str:
@@ -263,7 +263,7 @@ def around(key: str) -> tuple[Array, Array]:
     return np.arange(first, first + steps, dtype=np.float64), heights
 
 
-def part_of(cells: Array, part: str, *, clock: bool) -> Array:
+def date_part(cells: Array, part: str, *, clock: bool) -> Array:
     """Return a part of days since 1970-01-01, or of hours of a day; NaN for missing cells."""
     if part == WHOLE:
         return cells
@@ -317,13 +317,13 @@ def taken(column: ColumnInfo) -> list[DatePart]:
     return [
         DatePart(column.name, part, clock)
         for chosen in column.parts or (WHOLE,)
-        for part in spread(chosen)
+        for part in part_columns(chosen)
     ]
 
 
 def count_taken(column: ColumnInfo) -> int:
     """Count the parts used of a column of numbers."""
-    return sum(len(spread(chosen)) for chosen in column.parts) if column.parts else 1
+    return sum(len(part_columns(chosen)) for chosen in column.parts) if column.parts else 1
 
 
 def grows(column: ColumnInfo) -> bool:
@@ -331,7 +331,7 @@ def grows(column: ColumnInfo) -> bool:
     return not column.parts or not {WHOLE, "year"}.isdisjoint(column.parts)
 
 
-def spread(chosen: str) -> tuple[str, ...]:
+def part_columns(chosen: str) -> tuple[str, ...]:
     """Return the columns of a part: two for a cyclic one."""
     key = chosen.removesuffix(_CIRCLE)
     return (chosen,) if key == chosen else (f"{key} sine", f"{key} cosine")

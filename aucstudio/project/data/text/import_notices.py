@@ -45,7 +45,7 @@ _SHOWN = 5
 _REPORTED = (AGAIN, TOTALS, NOTE, HEADING)
 _ENTITY = re.compile("&(?:[A-Za-z][A-Za-z0-9]{1,7}|#[0-9]{2,6}|#x[0-9A-Fa-f]{2,5});")
 _MARK_NAMES = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "blanks"}
-_LAYOUT_WORDS: dict[str, str] = vocabulary.named("date_words")
+_LAYOUT_WORDS: dict[str, str] = vocabulary.section("date_words")
 _ZEROS, _POWER, _DIGIT = re.compile("0[0-9]+"), re.compile("[0-9]+[eE][0-9]+"), re.compile(r"\d")
 _DURATION = re.compile(r"[0-9]+(?::[0-9]{2}){1,2}(?:[.,][0-9]+)?")
 # Hours and minutes separated by a point, and the fewest cells of that form.
@@ -250,7 +250,7 @@ def _about_dates(name: str, form: NumberFormat, cells: Sequence[str]) -> Finding
     if form.layout != dates.ISO and (other := next(filter(dates.is_iso, cells), "")):
         doubts += [phrase("import_year_first", cell=other)]
     if (zoned := next(filter(dates.zoned, cells), "")) and form.matches(zoned):
-        day = dates.spell(form.read(zoned), form.layout)
+        day = dates.date_text(form.read(zoned), form.layout)
         doubts += [phrase("import_zoned", cell=zoned, day=day)]
     if (named := next(filter(dates.named_zone, cells), "")) and form.matches(named):
         doubts += [phrase("import_named_zone", cell=named)]
@@ -296,7 +296,7 @@ def _about_times(columns: Sequence[Column]) -> Iterator[Finding]:
         # Such as 1402 in Iran and 2566 in Thailand.
         ends = float(np.nanmin(column.values)), float(np.nanmax(column.values))
         if any(least <= ends[0] and ends[1] <= most for least, most in _OTHER_YEARS):
-            years = " to ".join(dict.fromkeys(dates.spell(day, dates.ISO)[:4] for day in ends))
+            years = " to ".join(dict.fromkeys(dates.date_text(day, dates.ISO)[:4] for day in ends))
             yield _about_column("import_calendar", column.name, years=years)
 
 

@@ -36,7 +36,7 @@ from aucstudio.project.data.text.numerals import (
 )
 from aucstudio.project.data.text.separators import (
     Record,
-    cut,
+    cut_rows,
     detect_comments,
     detect_separators,
     is_number,
@@ -113,10 +113,10 @@ def detect_layout(text: str, whole: bool, encoding: str, given: Mapping[str, Any
 
 def _cut_rows(text: str, whole: bool, dialect: Dialect) -> tuple[list[Record], int]:
     """Cut rows; again with their usual width if some are irregular, to place quotation marks."""
-    rows = cut(text, whole, dialect)
+    rows = cut_rows(text, whole, dialect)
     width = modal_width(rows)
     if any(len(row) != width for _, row in rows):
-        rows = cut(text, whole, dialect, width)
+        rows = cut_rows(text, whole, dialect, width)
     return rows, modal_width(rows)
 
 
@@ -263,7 +263,7 @@ def _with_commented_names(
 
 def _ways_to_cut(line: str, dialect: Dialect) -> Iterator[Row]:
     """Cut a line of names as rows are cut, at wide gaps, and at commas."""
-    yield from (row for _, row in cut(line, True, dialect))
+    yield from (row for _, row in cut_rows(line, True, dialect))
     if dialect.delimiter == BLANK:
         yield re.split(r"\s{2,}", line.strip())
     yield [cell.strip() for cell in line.split(",")]
@@ -289,7 +289,7 @@ def find_extra_table(text: str, dialect: Dialect) -> tuple[int, Finding] | None:
     above must be at least as long; a shorter one holds titles.
     """
     lines = text.split("\n")
-    rows = cut(text, whole=True, dialect=dataclasses.replace(dialect, skip=0))
+    rows = cut_rows(text, whole=True, dialect=dataclasses.replace(dialect, skip=0))
     if len({len(row) for _, row in rows}) == 1 and not any(map(_is_blank, lines[:-1])):
         return None
     blocks = [*_blocks([record for record in rows if any(record[1])], lines)]

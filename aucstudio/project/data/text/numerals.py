@@ -204,7 +204,7 @@ class NumberFormat:
 
     def matches(self, cell: str) -> bool:
         """Return whether a stripped cell has this format."""
-        return dates.matches(cell, self.layout) if self.layout else self._found(cell) is not None
+        return dates.has_layout(cell, self.layout) if self.layout else self._found(cell) is not None
 
     def matches_all(self, cells: Iterable[str]) -> bool:
         """Return whether all stripped cells have this format."""
@@ -295,7 +295,7 @@ def may_be_grouped(cell: str) -> bool:
 def spelled(form: NumberFormat, value: float) -> str:
     """Return a number in a format, without thousands separators."""
     if form.layout:
-        return dates.spell(value, form.layout)
+        return dates.date_text(value, form.layout)
     text = str(int(value)) if value.is_integer() else repr(value)
     return text.replace(".", form.decimal) + form.affix
 

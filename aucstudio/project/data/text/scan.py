@@ -100,7 +100,7 @@ def _scan(path: Path, file: BinaryIO, progress: Advance, delimiter: str) -> Scan
     odd, counter, done, nuls = b"", _Counter(), 0, 0
     # The digest takes as long as all the rest, and another processor's time.
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        for chunk in chunks(file):
+        for chunk in read_chunks(file):
             digested = pool.submit(digest.update, chunk)
             line = counter.lines
             if counter.add(chunk) > LONGEST_ROW:
@@ -136,7 +136,7 @@ def _padding(path: Path) -> int:
     return len(tail) - len(tail.rstrip(b"\0"))
 
 
-def chunks(file: BinaryIO) -> Iterator[bytes]:
+def read_chunks(file: BinaryIO) -> Iterator[bytes]:
     """Yield the bytes of a file in chunks."""
     return iter(lambda: file.read(CHUNK), b"")
 

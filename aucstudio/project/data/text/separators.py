@@ -51,7 +51,7 @@ def is_number(cell: str) -> bool:
     return any(form.matches(cell) for form in formats("."))
 
 
-def cut(text: str, whole: bool, dialect: Dialect, width: int = 0) -> list[Record]:
+def cut_rows(text: str, whole: bool, dialect: Dialect, width: int = 0) -> list[Record]:
     """Cut the first lines of a file into rows of stripped cells, with their lines.
 
     Parameters
@@ -92,7 +92,7 @@ class _Candidate:
     """A way to separate cells, and the rows that it gives."""
 
     def __init__(self, text: str, whole: bool, dialect: Dialect) -> None:
-        self.dialect, self.rows = dialect, cut(text, whole, dialect)
+        self.dialect, self.rows = dialect, cut_rows(text, whole, dialect)
         self.width = modal_width(self.rows)
         self.regular = [row for _, row in self.rows if len(row) == self.width > 1]
 
@@ -260,7 +260,7 @@ def _escape(text: str, whole: bool, dialect: Dialect) -> str:
     width, irregular = 0, list[tuple[int, int]]()
     for escape in ("\\", ""):
         way = dataclasses.replace(dialect, escape=escape)
-        rows = cut(text, whole, way)
+        rows = cut_rows(text, whole, way)
         width = width or modal_width(rows)
         cutter = Cutter(way)
         collections.deque(cutter.rows(text.split("\n")), maxlen=0)
@@ -275,7 +275,7 @@ def detect_comments(text: str, dialect: Dialect) -> tuple[str, list[int]]:
     No row of the table but the names may begin with it.
     """
     lines = text.split("\n")
-    width = modal_width(cut(text, False, dialect))
+    width = modal_width(cut_rows(text, False, dialect))
     rules = [line.lstrip()[:3] for line in lines if _RULED.fullmatch(line)]
     plain = dataclasses.replace(dialect, skip=0)
     for mark in (*_COMMENTS, *rules[:1]):

@@ -19,7 +19,7 @@ def words(section: str, name: str) -> list[str]:
     return list(_sections()[section][name])
 
 
-def named(section: str) -> dict[str, Any]:
+def section(section: str) -> dict[str, Any]:
     """Return a whole section."""
     return _sections()[section]
 

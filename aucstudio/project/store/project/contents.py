@@ -184,7 +184,7 @@ def _plan_document(database: sqlite3.Connection, amounts: Amounts | None) -> Pla
     return typed.convert(_document(database, "plan"), PlanDocument)
 
 
-def read_plan(database: sqlite3.Connection) -> PlanDocument:
+def read_stored_plan(database: sqlite3.Connection) -> PlanDocument:
     """Read the plan and its version; a damaged plan is empty and keeps its version."""
     amounts = read_amounts(database)
     try:
@@ -280,7 +280,7 @@ def insert_plan(database: sqlite3.Connection, version: int, plan: Mapping[str, A
 def update_contents(database: sqlite3.Connection, plan: int | None = None) -> None:
     """Update the counts after a change."""
     if plan is None:
-        plan = (read_amounts(database) or Amounts(0, read_plan(database).version)).plan
+        plan = (read_amounts(database) or Amounts(0, read_stored_plan(database).version)).plan
     write_contents(database, runs=_last_position(database), plan=plan)
 
 

@@ -109,7 +109,7 @@ def parse(data: bytes | str) -> Any:
         raise ValueError("it is nested too deeply") from error
 
 
-def plain(value: Any) -> Any:
+def as_stored(value: Any) -> Any:
     """Return plain data as it comes back from a document: tuples as lists, keys as text."""
     return json.loads(json.dumps(value))
 
@@ -200,7 +200,7 @@ def write_contents(database: sqlite3.Connection, *, runs: int, plan: int) -> Non
     database.execute("INSERT OR REPLACE INTO documents VALUES ('contents', ?, ?)", sealed)
 
 
-def check_format(database: sqlite3.Connection, path: Path) -> None:
+def check_tables(database: sqlite3.Connection, path: Path) -> None:
     """Refuse what is not a project of this format with exactly its tables.
 
     Raises
@@ -274,7 +274,7 @@ class ProjectSource:
             grant(self._database)
             self._database.execute("BEGIN")
             try:
-                check_format(self._database, self.path)
+                check_tables(self._database, self.path)
                 yield self._database
             finally:
                 self._database.execute("ROLLBACK")

@@ -34,19 +34,19 @@ from aucstudio.project.store.project.contents import (
     insert_plan,
     insert_run,
     read_contents,
-    read_plan,
+    read_stored_plan,
     update_contents,
 )
 from aucstudio.project.store.project.database import (
     FAILURES,
     DamagedError,
     ProjectSource,
-    check_format,
+    as_stored,
+    check_tables,
     connect,
     empty_project,
     explained_errors,
     has_stale_journal,
-    plain,
 )
 from aucstudio.project.store.project.unfinished_runs import (
     Owner,
@@ -186,7 +186,7 @@ class ProjectFile:
     def plan(self) -> dict[str, Any]:
         """Read the plan; empty in a new project, and where it is damaged."""
         with self._reading() as database:
-            found = read_plan(database)
+            found = read_stored_plan(database)
         self.known_plan, self._version = found.plan, found.version
         return self.known_plan
 
@@ -199,13 +199,13 @@ class ProjectFile:
             If another program has written it since it was last read or written here.
         """
         with self._writing() as database:
-            version = read_plan(database).version
+            version = read_stored_plan(database).version
             if self._version not in (None, version):
                 sentence = text("plan_changed_elsewhere", file=self.path)
                 raise StalePlanError(sentence, file=str(self.path))
             version += 1
             insert_plan(database, version, document)
-        self._version, self.known_plan = version, plain(document)
+        self._version, self.known_plan = version, as_stored(document)
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -215,7 +215,7 @@ class ProjectFile:
             contextlib.closing(connect(self.path, write=True)) as database,
         ):
             database.execute("BEGIN IMMEDIATE")
-            check_format(database, self.path)
+            check_tables(database, self.path)
             if database.execute("PRAGMA auto_vacuum").fetchone()[0]:
                 # Never of our making: to write by a damaged header would spread the damage.
                 raise DamagedError(text("project_damaged", file=self.path), file=str(self.path))
@@ -284,7 +284,7 @@ def write_project(
         cause = error.__cause__ or error
         reason = getattr(cause, "strerror", None) or str(cause)
         raise input_error("project_not_saved", file=target, reason=reason) from error
-    project.path, project._version, project.known_plan = target, 1, plain(plan)
+    project.path, project._version, project.known_plan = target, 1, as_stored(plan)
     return project
 
 
@@ -297,7 +297,7 @@ def free_id(taken: Container[str], wanted: str) -> str:
     return candidate
 
 
-def merged(base: Any, ours: Any, theirs: Any) -> Any:
+def merged_plans(base: Any, ours: Any, theirs: Any) -> Any:
     """Join two plans that both came from ``base``; where both changed the same thing, ours stays.
 
     Plain data: what one side changed, added or took away is as that side has it.
@@ -310,7 +310,7 @@ def merged(base: Any, ours: Any, theirs: Any) -> Any:
     joined = {}
     for key in {**theirs, **ours}:
         sides = (known.get(key, _ABSENT), ours.get(key, _ABSENT), theirs.get(key, _ABSENT))
-        value = merged(*sides)
+        value = merged_plans(*sides)
         if value is not _ABSENT:
             joined[key] = value
     return joined

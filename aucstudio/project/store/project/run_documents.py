@@ -18,7 +18,7 @@ from aucstudio.engine.params import declared_params
 from aucstudio.notices import read_notice, text
 from aucstudio.project import typed
 from aucstudio.project.errors import InputError
-from aucstudio.project.runs.experiment import Experiment, check_band
+from aucstudio.project.runs.experiment import Experiment, require_band
 from aucstudio.project.runs.record import (
     RunRecord,
     ScoresDuringTraining,
@@ -218,7 +218,7 @@ def read_experiment(document: Any) -> Experiment:
         raise ValueError(f"the experiment has an invalid structure ({error})") from error
     if experiment.method not in DECLARED:
         raise ValueError(f"this program has no method {experiment.method!r}")
-    check_band(experiment.band)
+    require_band(experiment.band)
     declared = declared_params(DECLARED[experiment.method])
     for name, value in experiment.params.items():
         if name in declared:
