@@ -300,7 +300,7 @@ class MethodChooser(Dialog):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.tree.scrollToTop()  # to the first heading, if the current method stays visible
-        self.tree.scrollToItem(self.tree.currentItem())
+        self.tree.scrollTo(self.tree.currentIndex())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep room for the longest description: rows must not move under the pointer."""
