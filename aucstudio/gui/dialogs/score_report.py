@@ -324,8 +324,8 @@ def _lines(report: ScoringReport) -> Iterator[Line]:
     if report.missing:
         yield _columns("Absent columns, as allowed", report.missing)
     for name, late in report.later.items():
-        rows = f"of {report.scored:,} rows: {name}; last training day {late.last_day}"
-        yield "Rows after the last training day", f"{late.count:,}", rows
+        which = f"{name}: after {late.last_day}"
+        yield "Rows after the last training day", f"{late.count:,}", which
     for what, columns in _cells(report).items():
         total = sum(count for _, count, _ in columns)
         yield what, f"{total:,}", "" if columns else _NOTHING
