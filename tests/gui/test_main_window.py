@@ -366,10 +366,12 @@ def test_leave_pair_out_is_limited_to_closed_form_methods(window, qtbot, table_f
     X = shown.record.splits[0]
     assert len(X.train_rows) == len(X.test_rows) == 160
     choose_method(window, "auc-svm")
+    window.resize(1200, 480)
+    window.show()
     window.actions_.run.trigger()
-    assert "leave-pair-out would train AUC-SVM once for every pair" in (
-        window.workplace.validation_panel.problem.text()
-    )
+    problem = window.workplace.validation_panel.problem
+    assert "leave-pair-out would train AUC-SVM once for every pair" in problem.text()
+    qtbot.waitUntil(lambda: not problem.visibleRegion().isEmpty())  # it is scrolled to
     choose_method(window, "auc-rls")
     pick(metric, "leave-pair-out")
     pick(scheme, "holdout")

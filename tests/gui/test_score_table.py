@@ -18,6 +18,7 @@ from aucstudio.engine import roc
 from aucstudio.gui.common.plots.roc_sketch import outline
 from aucstudio.gui.dialogs import scored as scoring_work
 from aucstudio.gui.dialogs.scoring import ScoreTableDialog
+from aucstudio.notices.words import score_words
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import Cancelled
 from aucstudio.project.results.thresholds import Target
@@ -593,6 +594,8 @@ def test_scores_and_classes_are_shown_before_they_are_saved(
     called = sum(row[4] == "yes" for row in saved)
     assert drawn == [called, len(saved) - called]
     assert report.histogram.threshold.value() == float(saved[0][3])
+    highest = score_words(max(float(row[2]) for row in saved))
+    assert highest in report.histogram.words.text()  # the axis ends before it
     choose(dialog.form.identifier, None)
     assert not report.rows.isVisible()
 

@@ -234,6 +234,10 @@ class ScoreHistogram(_Picture):
             negatives=negatives,
             threshold=score_words(scores.threshold),
         )
+        lowest, highest = scores.ends
+        if lowest < scores.edges[0] or highest > scores.edges[-1]:
+            ends = {"lowest": score_words(lowest), "highest": score_words(highest)}
+            words = f"{words} {text('scores_beyond_axis', **ends)}"
         self.words.setText(words)
 
 

@@ -23,6 +23,7 @@ from aucstudio.gui.common.widgets import (
     label,
     order_tabs,
     push_button,
+    show_error_at,
     show_note,
 )
 from aucstudio.gui.dialogs.classes import ClassesDialog
@@ -215,7 +216,7 @@ class DataPanel(Card):
 
     def show_problem(self, sentence: str) -> None:
         """Show why a file could not be opened; the present table stays."""
-        show_note(self.problem, sentence, "error")
+        show_error_at(self.problem, sentence)
 
     def _on_label(self) -> None:
         name, table = self.label_combo.currentText(), self.session.table
