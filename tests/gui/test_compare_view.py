@@ -350,6 +350,7 @@ def test_tables_show_whole_names_at_any_text_size(view, add, qtbot, percent):
 def test_correction_changes_only_the_corrected_p_values(
     view, three, qtbot, monkeypatch, correction
 ):
+    view.show_switch.choose(TABLES)
     shown(view, qtbot)
     before = view.shown.found.pairs
     monkeypatch.setattr(compare_view, "compare_checked", None)  # nothing is tested again

@@ -490,3 +490,13 @@ def test_enter_runs_the_method_after_opening_a_table(window, qtbot, table_file):
     with qtbot.waitSignal(window.actions_.run.triggered):
         qtbot.keyClick(button, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: bool(window.session.records))
+
+
+def test_undo_and_redo_name_their_step(window, table_file):
+    session, reported = window.session, []
+    session.files.open_now(table_file, "table")
+    session.set_roles("Ignore x0", roles={"x0": "ignore"})
+    session.message.connect(reported.append)
+    for name in ("undo", "redo"):
+        window.findChild(QAction, f"action_{name}").trigger()
+    assert reported == ["Undone: Ignore x0", "Redone: Ignore x0"]

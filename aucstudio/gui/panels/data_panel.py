@@ -205,7 +205,7 @@ class DataPanel(Card):
         if table.positive is None:
             self.positive_combo.addItem(_CHOOSE, None)
         for name, count in table.classes.items():
-            self.positive_combo.addItem(f"{name} · {count:,} · {_percent(count, total)}", name)
+            self.positive_combo.addItem(f"{name}: {count:,} · {_percent(count, total)}", name)
         if table.label is not None:
             self.positive_combo.insertSeparator(self.positive_combo.count())
             is_number = table.column(table.label).kind == "number"

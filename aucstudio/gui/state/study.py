@@ -126,6 +126,7 @@ class StudyState(QObject):
         self.is_saved = file is not None and not is_unsaved(file.path)
         listed = [shown.record.id for shown in self.shown_runs()] or list(self.records)
         self.selected = selected if selected in listed else next(reversed(listed), None)
+        self._checked: tuple[list[tuple[RunRecord, RunLook]], list[ShownRun]] = [], []
         self.beside: str | None = None
         self.alone = False
         self.awaited: object = None
@@ -173,11 +174,15 @@ class StudyState(QObject):
         The names of runs of one method contain the settings in which they differ.
         """
         runs = [run for run in self.shown_runs() if run.look.visible and run.record.splits]
-        names = names_with_settings([(run.look.name, run.record) for run in runs])
-        return [
-            ShownRun(run.record, dataclasses.replace(run.look, name=name))
-            for run, name in zip(runs, names, strict=True)
-        ]
+        looks = [(run.record, run.look) for run in runs]
+        if looks != self._checked[0]:
+            names = names_with_settings([(run.look.name, run.record) for run in runs])
+            found = [
+                ShownRun(run.record, dataclasses.replace(run.look, name=name))
+                for run, name in zip(runs, names, strict=True)
+            ]
+            self._checked = looks, found
+        return list(self._checked[1])
 
     def compared(self) -> str | None:
         """Return the second run: the chosen one, or the other one if two are checked."""

@@ -209,8 +209,8 @@ class CompareView(PageView):
     def fit_page(self) -> None:
         """Use the available width."""
         if self.shown is not None:
-            self.tables.fit()
-            self.picture.fit()
+            # The other page is fitted when it is shown: with hundreds of pairs that takes a while.
+            (self.tables if self.show_switch.current == TABLES else self.picture).fit()
 
     def _mark(self, shown: ShownComparison) -> None:
         """Mark the selected and the compared run and their pair, and state who is better."""

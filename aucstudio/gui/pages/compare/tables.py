@@ -139,6 +139,7 @@ def pair_figures(shown: ShownComparison) -> dict[str, list[Any]]:
 
 _TALLY = "Wins/ties/\nlosses"
 _TINT = 64
+_SAMPLED = 12  # cells of a row or column that set its size; all are written alike
 _NAME_WIDTH = 128  # at least, where the names need as much
 
 _CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -244,6 +245,7 @@ class MatrixTable(QTableView):
         for header in (self.horizontalHeader(), self.verticalHeader()):
             header.setHighlightSections(False)
             header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+            header.setResizeContentsPrecision(_SAMPLED)
             header.setIconSize(MARKER)
         # Cut short, two lines would become one.
         self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
