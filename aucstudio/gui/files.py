@@ -24,7 +24,7 @@ from aucstudio.notices.words import day_words
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.input_files import join
 from aucstudio.project.errors import InputError
-from aucstudio.project.store.workspace import recent_files, unsaved_projects, unsaved_since
+from aucstudio.project.store.workspace import recent_files, unsaved_projects, unsaved_study
 from aucstudio.project.work.job import describe_failure
 
 if TYPE_CHECKING:
@@ -234,6 +234,6 @@ class Files(QObject):
 
 
 def _unsaved_title(path: Path) -> str:
-    """Return the name of the table of an unsaved study, and the day of its start."""
-    name, begun = unsaved_since(path)
-    return f"{name}   {day_words(begun, datetime.datetime.now())}" if begun else name
+    """Return the name of the table of an unsaved study, and the day of its last change."""
+    name, changed = unsaved_study(path)
+    return f"{name}   {day_words(changed, datetime.datetime.now())}" if changed else name

@@ -274,11 +274,13 @@ class MainWindow(StudyWindow):
                 return
             self.session.runs.start([planned])
         except InvalidSetting as error:
+            self.workplace.sides.show_side("setup", True)
             self.workplace.method_panel.show_problem(error.setting, str(error))
         except InputError as error:
             self._show_beside_cause(error)
 
     def _show_beside_cause(self, error: InputError) -> None:
+        self.workplace.sides.show_side("setup", True)
         cause = error.setting or ""
         if cause in _OF_VALIDATION:
             self.workplace.validation_panel.show_problem(str(error))

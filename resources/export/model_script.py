@@ -163,6 +163,8 @@ def read_numbers(name: str, cells: list[Any], decimal: str) -> np.ndarray:
         expected = f"a number with the decimal mark {decimal!r}"
         if name in MODEL["preparation"].get("reading", ()):
             expected = "written as this column was when the model was trained"
+        if not re.search(r"\d", str(cells[unread[0] - 1])):
+            expected = "a number or a date"
         first = f"column {name}, row {unread[0]}: {cells[unread[0] - 1]!r} is not {expected}"
         if len(unread) > sum(value is not None and not math.isnan(value) for value in values):
             raise ValueError(first)

@@ -207,6 +207,15 @@ def test_date_axis_ticks_are_round_and_few(ends):
     assert len({label for _, label in found}) == len(found)
 
 
+@pytest.mark.parametrize(("most", "expected"), [(4, 3), (3, 3), (2, 2), (1, 1)])
+def test_months_on_a_narrow_axis_are_inside_of_it(most, expected):
+    first = datetime.date(2025, 1, 1).toordinal() - datetime.date(1970, 1, 1).toordinal()
+    found = date_ticks(first + 0.01, first + 119.9, "d.m.y", most)
+    assert len(found) == expected
+    assert all(place > first for place, _ in found)
+    assert all(len(words) == 7 for _, words in found)
+
+
 def drawn_dates(plot):
     """Return the labels of the horizontal axis: the middle in pixels, and the text."""
     plot.grab()

@@ -366,10 +366,12 @@ def test_leave_pair_out_is_limited_to_closed_form_methods(window, qtbot, table_f
     X = shown.record.splits[0]
     assert len(X.train_rows) == len(X.test_rows) == 160
     choose_method(window, "auc-svm")
+    window.resize(1200, 480)
+    window.show()
     window.actions_.run.trigger()
-    assert "leave-pair-out would train AUC-SVM once for every pair" in (
-        window.workplace.validation_panel.problem.text()
-    )
+    problem = window.workplace.validation_panel.problem
+    assert "leave-pair-out would train AUC-SVM once for every pair" in problem.text()
+    qtbot.waitUntil(lambda: not problem.visibleRegion().isEmpty())  # it is scrolled to
     choose_method(window, "auc-rls")
     pick(metric, "leave-pair-out")
     pick(scheme, "holdout")
@@ -488,3 +490,13 @@ def test_enter_runs_the_method_after_opening_a_table(window, qtbot, table_file):
     with qtbot.waitSignal(window.actions_.run.triggered):
         qtbot.keyClick(button, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: bool(window.session.records))
+
+
+def test_undo_and_redo_name_their_step(window, table_file):
+    session, reported = window.session, []
+    session.files.open_now(table_file, "table")
+    session.set_roles("Ignore x0", roles={"x0": "ignore"})
+    session.message.connect(reported.append)
+    for name in ("undo", "redo"):
+        window.findChild(QAction, f"action_{name}").trigger()
+    assert reported == ["Undone: Ignore x0", "Redone: Ignore x0"]

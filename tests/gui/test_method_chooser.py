@@ -82,6 +82,12 @@ def test_methods_are_listed_by_family_below_start_here(chooser, qtbot):
     assert chooser.title.text() == "Logistic regression (linear)"
 
 
+def test_first_heading_is_in_sight_when_the_dialog_opens(chooser, qtbot):
+    with qtbot.waitExposed(chooser):
+        chooser.show()
+    assert chooser.tree.verticalScrollBar().value() == 0
+
+
 def test_dialog_asks_for_the_width_of_all_columns(chooser):
     QApplication.processEvents()
     columns = [chooser.tree.sizeHintForColumn(k) for k in range(chooser.tree.columnCount())]

@@ -18,6 +18,7 @@ from aucstudio.engine import roc
 from aucstudio.gui.common.plots.roc_sketch import outline
 from aucstudio.gui.dialogs import scored as scoring_work
 from aucstudio.gui.dialogs.scoring import ScoreTableDialog
+from aucstudio.notices.words import score_words
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import Cancelled
 from aucstudio.project.results.thresholds import Target
@@ -593,6 +594,8 @@ def test_scores_and_classes_are_shown_before_they_are_saved(
     called = sum(row[4] == "yes" for row in saved)
     assert drawn == [called, len(saved) - called]
     assert report.histogram.threshold.value() == float(saved[0][3])
+    highest = score_words(max(float(row[2]) for row in saved))
+    assert highest in report.histogram.words.text()  # the axis ends before it
     choose(dialog.form.identifier, None)
     assert not report.rows.isVisible()
 
@@ -723,3 +726,18 @@ def test_groups_that_were_trained_on_are_reported(
         assert said in dialog.report.facts.text()
         assert main(["score", str(tmp_path / "m.aucmodel"), str(tmp_path / f"{name}.csv")]) == 0
         assert said.lower() in capsys.readouterr().err.lower()
+
+
+def test_rows_after_the_last_training_day_are_listed(dialog_of, choose_table, press, tmp_path):
+    names, *rows = read_rows(write_table(tmp_path / "t.csv", rows=60))
+    for name, day in (("first.csv", 1), ("later.csv", 41)):
+        with (tmp_path / name).open("w", newline="", encoding="utf-8") as file:
+            dated = [
+                [f"2025-0{1 + (day + k // 2) // 28}-{1 + (day + k // 2) % 28:02}", *row]
+                for k, row in enumerate(rows)
+            ]
+            csv.writer(file).writerows([["came", *names], *dated])
+    dialog = dialog_of(tmp_path / "first.csv")
+    choose_table(dialog, tmp_path / "later.csv")
+    press(dialog, dialog.score)
+    assert ("Rows after the last training day", "60", "came: after 2025-02-03") in found(dialog)

@@ -105,6 +105,14 @@ def test_unsaved_study_is_named_by_its_table_and_day(page, qtbot, table):
     assert asked.args == [str(made.path)]
 
 
+def test_unsaved_study_shows_its_last_change(page, table):
+    made = workspace.new_unsaved_project(table.path)
+    os.utime(made.path, (1e9, 1e9))
+    name, changed = workspace.unsaved_study(made.path)
+    assert (name, changed.timestamp()) == ("study", 1e9)
+    assert "2001" in page().findChild(QLabel, "unsaved_study_0_day").text()
+
+
 def test_recent_files_are_chosen_by_keyboard(page, qtbot, project, table_file):
     workspace.remember_recent(table_file)
     workspace.remember_recent(project)

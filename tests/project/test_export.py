@@ -306,6 +306,9 @@ def test_script_reads_numbers_and_dates_in_the_training_format(tmp_path):
         done = run_script(script, table, "--decimal", ",", *options)
         assert done.returncode == status
         assert words in done.stderr
+    table.write_text(written().replace("02.02.2020", "k. A."), encoding="utf-8")
+    done = run_script(script, table, "--decimal", ",")
+    assert "'k. A.' is not a number or a date; " in done.stderr
 
 
 SPELLED = [

@@ -208,6 +208,17 @@ def test_statistics_of_numbers_match_the_standard_library():
     assert roc.auc_of(found.curve) == roc.auc(positive[known], values[known])
 
 
+def test_number_codes_of_missing_values_are_missing():
+    values = [1.0, -999.0, 3.0, 2.0, np.nan, 8.0]
+    column = dataclasses.replace(numbers("x", values), absent=(-999.0,))
+    classes = made_classes([True, False, True, False, True, False])
+    found = sum_up(column, classes)
+    figures = found.groups["All rows"]
+    assert (figures.rows, figures.missing, figures.low, figures.high) == (6, 2, 1.0, 8.0)
+    assert found.area.value == 0.25  # of 1 and 3 against 2 and 8
+    assert found.distribution.shares.shape[1] == 4
+
+
 def test_histogram_counts_every_cell_or_the_omitted_ones():
     rng = np.random.default_rng(0)
     values = np.concatenate([rng.normal(size=2000), [1e9, -1e9, 1e308, np.nan]])

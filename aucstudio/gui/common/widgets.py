@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TypeVar
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSignalBlocker, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSignalBlocker, QSize, Qt, QTimer
 from PySide6.QtGui import (
     QAction,
     QGuiApplication,
@@ -647,6 +648,16 @@ def show_note(target: QLabel, text: str, role: str = "muted") -> None:
     target.setText(text)
     target.setVisible(bool(text))
     set_role(target, role)
+
+
+def show_error_at(target: QLabel, text: str) -> None:
+    """Show an error under a field, and scroll to it once it is laid out."""
+    show_note(target, text, "error")
+    around: QObject | None = target
+    while around is not None and not isinstance(around, QScrollArea):
+        around = around.parent()
+    if text and isinstance(around, QScrollArea):
+        QTimer.singleShot(0, target, partial(around.ensureWidgetVisible, target))
 
 
 def make_buddy(text: str, widget: QWidget) -> QLabel:

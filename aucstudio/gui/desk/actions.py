@@ -295,6 +295,10 @@ class Actions(QObject):
     def _undo_actions(self) -> list[QAction]:
         stack = self._window.session.undo_group  # type: ignore[attr-defined]
         undo, redo = stack.createUndoAction(self, "&Undo"), stack.createRedoAction(self, "Re&do")
+        report = self._window.session.message.emit  # type: ignore[attr-defined]
+        # A step that was undone is the next one to redo.
+        undo.triggered.connect(lambda: report(f"Undone: {stack.redoText()}"))
+        redo.triggered.connect(lambda: report(f"Redone: {stack.undoText()}"))
         for action, name in ((undo, "Undo"), (redo, "Redo")):
             action.setObjectName(f"action_{name.lower()}")
             action.setShortcut(QKeySequence(QKeySequence.StandardKey[name]))

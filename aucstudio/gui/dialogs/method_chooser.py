@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QKeyEvent,
+    QKeySequence,
+    QResizeEvent,
+    QShortcut,
+    QShowEvent,
+)
 from PySide6.QtWidgets import (
     QHeaderView,
     QTreeWidget,
@@ -288,6 +296,11 @@ class MethodChooser(Dialog):
         takes = "" if outlook is None else f" {as_sentence(outlook.details)}"
         aim = f"Trains for {AIMS[method.trains_for]}. {method.weights_words()}"
         return f"{method.use_when} {method.summary}", f"{aim}{takes} Source: {method.source}."
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.tree.scrollToTop()  # to the first heading, if the current method stays visible
+        self.tree.scrollTo(self.tree.currentIndex())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep room for the longest description: rows must not move under the pointer."""

@@ -234,6 +234,10 @@ class ScoreHistogram(_Picture):
             negatives=negatives,
             threshold=score_words(scores.threshold),
         )
+        lowest, highest = scores.ends
+        if lowest < scores.edges[0] or highest > scores.edges[-1]:
+            ends = {"lowest": score_words(lowest), "highest": score_words(highest)}
+            words = f"{words} {text('scores_beyond_axis', **ends)}"
         self.words.setText(words)
 
 
@@ -323,14 +327,14 @@ def _lines(report: ScoringReport) -> Iterator[Line]:
     yield _columns("Columns ignored", report.ignored)
     if report.missing:
         yield _columns("Absent columns, as allowed", report.missing)
+    for name, late in report.later.items():
+        which = f"{name}: after {late.last_day}"
+        yield "Rows after the last training day", f"{late.count:,}", which
     for what, columns in _cells(report).items():
         total = sum(count for _, count, _ in columns)
         yield what, f"{total:,}", "" if columns else _NOTHING
         for name, count, which in columns:
             yield f"{_INDENT}{name}", f"{count:,}", " ".join(which.split())
-    for name, late in report.later.items():
-        rows = f"{late.count:,} of {report.scored:,} rows after the last training day"
-        yield "Dates after training", f"{late.count:,}", f"{name}: {rows} ({late.last_day})"
     left_out = report.rows - report.scored
     yield "Rows left out", f"{left_out:,}", _NOTHING if not left_out else ""
     for row in report.left_out:

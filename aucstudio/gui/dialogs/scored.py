@@ -114,7 +114,10 @@ class ScoreSummary:
     threshold : float
     edges : ndarray of shape (bins + 1,)
     rows : ndarray of shape (2, bins)
-        Number of rows in each bin of the histogram, by predicted class.
+        Number of rows in each bin of the histogram, by predicted class; the first and the last bin
+        hold the scores beyond the edges too.
+    ends : (float, float)
+        Lowest and highest of these scores.
     """
 
     first: tuple[tuple[str, ...], ...]
@@ -123,6 +126,7 @@ class ScoreSummary:
     threshold: float
     edges: Array
     rows: Array
+    ends: tuple[float, float]
 
 
 class SeenScores:
@@ -158,6 +162,7 @@ class SeenScores:
             model.threshold,
             edges,
             np.stack(rows).astype(float),
+            (float(scores.min()), float(scores.max())) if len(scores) else (low, high),
         )
 
 

@@ -259,7 +259,7 @@ def _fill(combo: QComboBox, first: str, items: Sequence[tuple[str, object]]) -> 
     combo.setEnabled(bool(items))
 
 
-_SIZE = QSize(840, 820)
+_SIZE = QSize(840, 980)  # with room for the report, so that the buttons stay in place
 _FORMATS = {AS_INPUT: "CSV as the input", CSV: "CSV", PARQUET: "Parquet"}
 _SAVE, _DISCARD = "save", "discard"
 _CHOOSE = "Choose a table; it need not have a label."
@@ -301,7 +301,7 @@ class ScoreTableDialog(prompts.Dialog):
     def _make_buttons(self) -> None:
         self.score = primary(push_button("score_button", verb=self._on_score))
         self.save = push_button("score_save_button", verb=self._on_save)
-        self.format = choice_box("score_format_combo", _FORMATS, narrow=True)
+        self.format = choice_box("score_format_combo", _FORMATS)
         self._offer_formats((CSV, PARQUET))
         self.buttons = dialog_buttons(QDialogButtonBox.StandardButton.Close, name="score")
         self.buttons.addButton(self.save, QDialogButtonBox.ButtonRole.ActionRole)

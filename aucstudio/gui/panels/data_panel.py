@@ -23,6 +23,7 @@ from aucstudio.gui.common.widgets import (
     label,
     order_tabs,
     push_button,
+    show_error_at,
     show_note,
 )
 from aucstudio.gui.dialogs.classes import ClassesDialog
@@ -204,7 +205,7 @@ class DataPanel(Card):
         if table.positive is None:
             self.positive_combo.addItem(_CHOOSE, None)
         for name, count in table.classes.items():
-            self.positive_combo.addItem(f"{name} · {count:,} · {_percent(count, total)}", name)
+            self.positive_combo.addItem(f"{name}: {count:,} · {_percent(count, total)}", name)
         if table.label is not None:
             self.positive_combo.insertSeparator(self.positive_combo.count())
             is_number = table.column(table.label).kind == "number"
@@ -215,7 +216,7 @@ class DataPanel(Card):
 
     def show_problem(self, sentence: str) -> None:
         """Show why a file could not be opened; the present table stays."""
-        show_note(self.problem, sentence, "error")
+        show_error_at(self.problem, sentence)
 
     def _on_label(self) -> None:
         name, table = self.label_combo.currentText(), self.session.table

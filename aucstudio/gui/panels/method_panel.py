@@ -28,6 +28,7 @@ from aucstudio.gui.common.widgets import (
     named,
     order_tabs,
     push_button,
+    show_error_at,
     show_note,
     unbroken,
 )
@@ -220,7 +221,7 @@ class MethodPanel(Card):
     def show_problem(self, setting: str, sentence: str) -> None:
         """Show what is wrong, beside its setting if the form has it."""
         if not self.form.show_error(setting, sentence):
-            show_note(self.problem, sentence, "error")
+            show_error_at(self.problem, sentence)
 
     def _on_method(self) -> None:
         key = self.combo.currentData()

@@ -33,6 +33,7 @@ from aucstudio.gui.common.widgets import (
     label,
     named,
     push_button,
+    show_error_at,
     show_note,
 )
 from aucstudio.gui.panels.param_form import TextEditor
@@ -210,7 +211,7 @@ class ValidationPanel(Card):
 
     def show_problem(self, sentence: str) -> None:
         """Show what is wrong with the scheme."""
-        show_note(self.problem, sentence, "error")
+        show_error_at(self.problem, sentence)
 
     def _on_edited(self, key: str) -> None:
         value = value_of(self.fields[key])

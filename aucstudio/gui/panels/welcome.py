@@ -40,7 +40,7 @@ from aucstudio.project.store.workspace import (
     forget_recent,
     recents,
     unsaved_projects,
-    unsaved_since,
+    unsaved_study,
 )
 
 _SHOWN = 6
@@ -120,9 +120,9 @@ class WelcomePage(QWidget):
         empty(self._files)
         self._entries = {}
         recent = [(r.path, r.path.name, str(r.path.parent), r.opened) for r in recents()]
-        unsaved = [(path, unsaved_since(path)) for path in unsaved_projects()]
+        unsaved = [(path, unsaved_study(path)) for path in unsaved_projects()]
         self._list("Recent", "recent_file", recent)
-        studies = [(path, name, "", began) for path, (name, began) in unsaved]
+        studies = [(path, name, "", changed) for path, (name, changed) in unsaved]
         self._list("Unsaved studies", "unsaved_study", studies)
         order_tabs(self._columns)
         if self.isVisible():

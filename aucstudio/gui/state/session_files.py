@@ -29,7 +29,7 @@ from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.errors import Cancelled
 from aucstudio.project.store.files import same_file
 from aucstudio.project.store.project.database import DamagedError
-from aucstudio.project.store.workspace import is_unsaved, remember_recent
+from aucstudio.project.store.workspace import is_unsaved, remember_recent, unsaved_study
 from aucstudio.project.work.job import Job
 
 _MOST_LISTED = 5  # damaged runs in a message
@@ -261,6 +261,8 @@ class StudyFiles(QObject):
         """
         self._session.keep_plan()
         name = "the clipboard" if kind == PASTED else Path(path).name
+        if is_unsaved(Path(path)):
+            name, _ = unsaved_study(Path(path))
         known, first = preferences().now.imports, self._session.keeper.wait
 
         def work(report: Report) -> OpenedStudy:

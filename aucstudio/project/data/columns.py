@@ -234,6 +234,10 @@ class Column(ColumnInfo):
         """Return the cells, with NaN for number codes of missing values."""
         return without(self.values, self.absent)
 
+    def decoded(self) -> Column:
+        """Return the column with missing cells in place of number codes of missing values."""
+        return self.holding(self.measured()) if self.absent else self
+
     @functools.cached_property
     def counts(self) -> dict[Any, int]:
         """Count the rows of each value, in the order of the values."""

@@ -189,7 +189,7 @@ class _Run:
         fit(method, part.train, watch, part.groups, self.kept)
         seconds = watch.seconds()
         test_scores, notes = self._held_out_scores(method, part, watch)
-        rows = f"{len(part.train.rows)} rows"
+        rows = f"{len(part.train.rows):,} rows"
         rows += f" (split {k + 1} of {count})" if count > 1 else ""
         model = trained_model(self.experiment, table, part.preparation, method, rows)
         checked: Sequence[Notice] = ()

@@ -11,6 +11,7 @@ import datetime
 import hashlib
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -25,6 +26,7 @@ from aucstudio.project.store.project.project_file import ProjectFile
 RECENT = 10
 _RECENTS = "recent.json"
 _STAMP = "%Y-%m-%d %H.%M.%S.%f"
+_STAMPED = re.compile(r" [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9.]+$")
 
 
 def home() -> Path:
@@ -127,14 +129,13 @@ def forget_recent(path: Path) -> None:
     _keep_recents([known for known in recents() if known.path != path])
 
 
-def unsaved_since(project: Path) -> tuple[str, datetime.datetime | None]:
-    """Return the table of an unsaved study and when the study was begun."""
-    stem, _, stamp = project.stem.rpartition(" ")
-    stem, _, day = stem.rpartition(" ")
+def unsaved_study(project: Path) -> tuple[str, datetime.datetime | None]:
+    """Return the table of an unsaved study and when the study was last changed."""
     try:
-        return stem, datetime.datetime.strptime(f"{day} {stamp}", _STAMP)
-    except ValueError:
-        return project.stem, None
+        changed = datetime.datetime.fromtimestamp(project.stat().st_mtime)
+    except OSError:
+        changed = None
+    return _STAMPED.sub("", project.stem), changed
 
 
 def _keep_recents(kept: list[Recent]) -> None:

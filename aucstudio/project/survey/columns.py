@@ -73,7 +73,7 @@ class RankedColumn:
     @classmethod
     def of(cls, column: Column, classes: Classes) -> RankedColumn | None:
         """Rank the rows; None if no row has a cell, or a class has no row."""
-        by_share = column.kind == "text" or column.role == "category"
+        column, by_share = column.decoded(), column.kind == "text" or column.role == "category"
         known, labelled = column.known(), classes.positive | classes.negative
         rows = np.flatnonzero(labelled if by_share else labelled & known)
         positive = classes.positive[rows]
@@ -216,7 +216,11 @@ class ColumnSummary:
 
 
 def sum_up(column: Column, classes: Classes | None, stop: Stop = go_on) -> ColumnSummary:
-    """Sum up a column; ``stop`` is called now and then and may raise."""
+    """Sum up a column; ``stop`` is called now and then and may raise.
+
+    Number codes of missing values count as missing.
+    """
+    column = column.decoded()
     if column.role == "label":
         classes = None
     names, known = () if classes is None else classes.names, column.known()

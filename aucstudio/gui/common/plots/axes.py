@@ -151,11 +151,16 @@ def date_ticks(low: float, high: float, layout: str, most: int = _MOST) -> list[
     if high - low < _MOST:
         hours = _round_hours(24 * low, 24 * high, most)
         return [(hour / 24, dates.date_text(hour / 24, dates.ISO)[-5:]) for hour in hours]
-    first, last = (datetime.date.fromordinal(int(end) + _EPOCH) for end in (low, high))
+    ends = math.ceil(low), math.floor(high)
+    first, last = (datetime.date.fromordinal(end + _EPOCH) for end in ends)
+    finer: list[datetime.date] = []
     for months in _MONTHS:
         found = _of_months(first, last, months)
         if len(found) <= most:
             break
+        finer = found
+    if len(found) < 2 <= most < len(finer):
+        found, months = finer[:: -(-len(finer) // most)], 1
     if len(found) >= min(2, most):
         width = 4 if months % 12 == 0 else 7
         return [(float(day.toordinal() - _EPOCH), day.isoformat()[:width]) for day in found]

@@ -129,9 +129,7 @@ class ColumnCard(QScrollArea):
             return
         self.title.setText(column.name)
         plain_tooltip(self.title, column.name)
-        kind = "date" if column.is_date else column.kind
-        facts = {"distinct": column.distinct, "missing": column.missing}
-        self.facts.setText(text("data_column_facts", kind=kind, **facts))
+        self._show_facts(column.missing)
         self._offer_roles(column)
         self.parts_button.setVisible(DatePartsButton.fits(column))
         if DatePartsButton.fits(column):
@@ -145,6 +143,12 @@ class ColumnCard(QScrollArea):
         show_note(self.problem, "")
         if before is None or before.name != column.name:
             self.show_summary(None)
+
+    def _show_facts(self, missing: int) -> None:
+        if (column := self._column) is not None:
+            kind = "date" if column.is_date else column.kind
+            facts = {"distinct": column.distinct, "missing": missing}
+            self.facts.setText(text("data_column_facts", kind=kind, **facts))
 
     def _offer_roles(self, column: ColumnInfo) -> None:
         self.role_combo.clear()
@@ -170,6 +174,7 @@ class ColumnCard(QScrollArea):
         show_note(self.area, "" if summary is None else area_sentence(summary).text, "")
         if summary is not None:
             self.figures.show_summary(summary)
+            self._show_facts(summary.groups["All rows"].missing)
 
     def show_problem(self, words: str) -> None:
         """Show why a role is not possible."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import ClassVar
 
 import numpy as np
@@ -140,8 +141,13 @@ def _worst_positive(subject: ModelSubject) -> int | None:
 def _whisker(part: Contribution, *, exact: bool) -> Whisker:
     reach = np.nan if exact or part.standard_error == 0 else _REACH * part.standard_error
     value = part.contribution
-    name = f"{part.column} = {part.value}" if part.usual else part.column
+    name = f"{part.column} = {_shown(part.value)}" if part.usual else part.column
     return Whisker(name, value, value - reach, value + reach, tip(part, exact=exact))
+
+
+def _shown(value: str) -> str:
+    """Return a cell with a minus sign in place of a leading hyphen."""
+    return re.sub(r"^-(?=[0-9.])", "−", value)
 
 
 def _outcome(subject: ModelSubject, found: RowDetail) -> str:
@@ -158,7 +164,9 @@ def _outcome(subject: ModelSubject, found: RowDetail) -> str:
 def _facts(subject: ModelSubject, row: int) -> str:
     """State the identifier and the label of a row."""
     columns = [column for column in subject.data.columns if column.role in ("id", "label")]
-    return text("model_row_facts", facts=[f"{c.name} = {cell_words(c, row)}" for c in columns])
+    return text(
+        "model_row_facts", facts=[f"{c.name} = {_shown(cell_words(c, row))}" for c in columns]
+    )
 
 
 def _place(record: RunRecord, index: int, row: int) -> str:
