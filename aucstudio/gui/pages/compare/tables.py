@@ -265,8 +265,8 @@ def _choose(table: QTableView, index: QModelIndex | None) -> None:
             table.selectionModel().clear()
         else:
             table.setCurrentIndex(index)
-    if index is not None:
-        table.scrollTo(index)
+    if index is not None and table.isVisible():
+        table.scrollTo(index)  # measures every row of a long list
     table.viewport().update()
 
 
