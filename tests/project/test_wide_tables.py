@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.text import delimited, small_reader
+from aucstudio.project.data.text import delimited
 from aucstudio.project.errors import InputError
 
 COLUMNS = 40
@@ -46,7 +46,7 @@ def test_wide_table_is_read_like_any_other(tmp_path, kind, monkeypatch):
     path = write(tmp_path / "wide.csv", KINDS[kind](lines_of(np.random.default_rng(0))))
     expected = read_table(path)
     monkeypatch.setattr(delimited, "WIDE", COLUMNS)
-    monkeypatch.setattr(small_reader, "BLOCK_CELLS", 7 * COLUMNS)
+    monkeypatch.setattr(delimited, "BLOCK_CELLS", 7 * COLUMNS)
     found = read_table(path)
     assert found.schema == expected.schema
     assert found.notes == expected.notes
