@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from aucstudio.engine import roc
 from aucstudio.gui.common.rows_model import GAP, RowsModel
 from aucstudio.gui.common.theme import apply_theme, current_theme, set_text_size
-from aucstudio.gui.pages.data.column_card import short_figure
+from aucstudio.gui.pages.data.column_card import area_sentence, short_figure
 from aucstudio.gui.pages.data.data_view import COLUMNS, CORRELATION, GAPS, ROWS, DataView
 from aucstudio.gui.pages.data.row_query import Asked, Finder, RowFilter
 from aucstudio.gui.pages.data.rows_sheet import show_found
@@ -22,6 +22,7 @@ from aucstudio.notices.controls import control_words
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
+from aucstudio.project.survey.columns import Classes, sum_up
 from aucstudio.project.survey.rows import FALSE_ALARM, HELD, MISRANKED, MISSED
 from tests.conftest import with_cells
 from tests.gui.conftest import PATIENCE, choose, make_record, put
@@ -338,6 +339,16 @@ def test_saved_rows_have_their_part_and_the_marks_of_the_input(
 
 
 # ------------------------------------------------------------- columns
+
+
+def test_column_that_separates_nothing_is_stated(table):
+    rng = np.random.default_rng(4)
+    column = Column.of_cells("noise", rng.normal(size=table.rows), 0, table.rows)
+    summary = sum_up(dataclasses.replace(column, role="number"), Classes.of(table))
+    assert summary.area.low < 0.5 < summary.area.high
+    stated = area_sentence(summary)
+    assert stated.headline.startswith("Alone it does not separate yes from no: AUC ")
+    assert not stated.more
 
 
 @pytest.mark.slow

@@ -153,9 +153,11 @@ def test_card_summarises_dates_and_changes_their_parts(view, qtbot, session):
         *("2020-01", "2020-02", "2020-03", "2020-04")
     ]
     assert view.card.spread.data()["from"][0] == "2019-12-31 13:30"
+    assert "as one number" in view.card.why.text()
     tick(view.card.parts_button, "month-circle")
     assert session.table.parts == {"came": ("number", "month-circle")}
     shown(view, qtbot)
+    assert "as one number" not in view.card.why.text()
     assert view.card.parts_button.text() == "2 parts"
     session.undo_stack.undo()
     assert session.table.parts == {}
