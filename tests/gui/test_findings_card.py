@@ -97,7 +97,7 @@ def test_card_shows_the_most_important_finding_first(card, qtbot):
     assert len(found) == 4
     assert "-999" in found[1]
     assert "spelled in several ways" in found[2]
-    assert "patient_id seems to identify 40 persons" in found[3]
+    assert "patient_id has 40 values" in found[3]
 
 
 def test_action_of_a_finding_can_be_undone(card, session, qtbot):
@@ -267,7 +267,7 @@ def test_treating_a_sentinel_as_missing_can_be_undone(card, session, qtbot):
     press(card, "Treat -999 as missing: a", qtbot)
     assert session.table.absent == {"a": (-999.0,)}
     assert not any("-999" in one for one in sentences(card))
-    assert "numbers count as missing in 1 column" in card.facts.text()
+    assert "coded missing values in 1 column" in card.facts.text()
     session.undo_stack.undo()
     finish_check(card)
     assert session.table.absent == {}

@@ -3,11 +3,12 @@
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QImage, QTextDocument
-from PySide6.QtWidgets import QApplication, QDialogButtonBox, QLabel
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QLabel, QWidget
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.theme import apply_theme
-from aucstudio.gui.dialogs.help import TITLES, HelpDialog, help_page
+from aucstudio.gui.common.widgets import focus_within
+from aucstudio.gui.dialogs.help import CHAPTERS, TITLES, HelpDialog, help_page
 from aucstudio.project import guide
 
 
@@ -100,3 +101,43 @@ def test_methods_page_states_how_row_weights_are_used():
     for method in METHODS.values():
         _, _, text = page.partition(f"## {method.title}\n")
         assert method.weights_words() in text.partition("\n## ")[0]
+
+
+def opened_chapter(window, qtbot):
+    """Return the heading at which the guide of a window opens, and close it."""
+    qtbot.waitUntil(lambda: any(one.isVisible() for one in window.findChildren(HelpDialog)))
+    (guide_window,) = (one for one in window.findChildren(HelpDialog) if one.isVisible())
+    qtbot.waitUntil(lambda: guide_window.browser.verticalScrollBar().value() > 0)
+    heading = guide_window.finder.sections.currentText()
+    guide_window.reject()
+    return heading
+
+
+@pytest.mark.slow
+def test_f1_opens_the_chapter_on_the_part_in_focus(window, table_file, qtbot):
+    window.open_now(table_file)
+    window.show()
+    page, _ = window.deck.visit("compare_view")
+    focus_within(page)
+    window.actions_.help_manual.trigger()
+    assert opened_chapter(window, qtbot) == "Page: Compare"
+    field = window.workplace.validation_panel.fields["scheme"]
+    window.activateWindow()
+    window.workplace.sides.call("setup", field)
+    qtbot.waitUntil(field.hasFocus)
+    window.actions_.help_manual.trigger()
+    assert opened_chapter(window, qtbot) == "Validation"
+    window.actions_.preferences.trigger()
+    (dialog,) = (one for one in window.findChildren(QWidget, "preferences_dialog"))
+    qtbot.waitExposed(dialog)
+    qtbot.keyClick(dialog, Qt.Key.Key_F1)
+    assert opened_chapter(dialog, qtbot) == "Window"
+    dialog.reject()
+
+
+def test_every_chapter_of_a_part_of_the_window_exists(window, table_file):
+    window.open_now(table_file)
+    assert window.views
+    classes = {type(one).__name__ for one in window.findChildren(QWidget)}
+    assert set(CHAPTERS.values()) <= set(guide.CHAPTERS)
+    assert {name for name in CHAPTERS if name.endswith(("View", "Page", "Panel"))} <= classes

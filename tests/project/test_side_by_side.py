@@ -45,8 +45,8 @@ def test_each_thread_limits_openmp_to_one_thread():
     script = """
 import sklearn.base
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads as threads
-from aucstudio.project.runs.rows import side_by_side
-print([count for _, count in side_by_side(lambda _, check: threads(), range(3), lambda: False)])
+from aucstudio.project.runs.rows import in_threads
+print([count for _, count in in_threads(lambda _, check: threads(), range(3), lambda: False)])
 """
     several = os.environ | {"OMP_NUM_THREADS": "3"}
     done = subprocess.run(

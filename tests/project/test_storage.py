@@ -147,12 +147,12 @@ def test_killed_program_loses_no_finished_run(table_file, tmp_path):
         f"""
         import sys, threading
         from aucstudio.engine import METHODS
-        from aucstudio.project.runs.experiment_keys import plan_document
+        from aucstudio.project.runs.experiment_keys import plan_runs
         from aucstudio.project.work.submit import open_place, run_experiments
 
         def run(method):
             data = {{"file": {str(table_file)!r}}}
-            study = plan_document({{"data": data, "runs": [{{"method": method}}]}})
+            study = plan_runs({{"data": data, "runs": [{{"method": method}}]}})
             run_experiments(study.plans, open_place(), {str(project)!r})
 
         run("auc-svm")

@@ -180,7 +180,7 @@ class Spacings:
                 return None
             ends.append(np.searchsorted(sums, both))
             shape.append(len(sums) + 1)
-            # The spacing above a row is its own; that below the last row belongs to nobody.
+            # The spacing above a row is its own; that below the last row is of no row.
             joint *= shape[-1]
             joint[np.append(one.order, size)] += np.searchsorted(sums, np.arange(1, size + 2))
         counts = np.bincount(joint)
@@ -190,7 +190,7 @@ class Spacings:
         made = cls(counts.astype(np.float64), place, ends, cell, weights)
         if weights is None:
             return made
-        # What belongs to nobody weighs as the rows that decide do, on average.
+        # The spacing of no row weighs as much as a deciding row does on average.
         return made.merged(cell, np.append(weights, weights @ weights / weights.sum()))
 
     def merged(self, cell: Index, load: Array) -> Spacings:

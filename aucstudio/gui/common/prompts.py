@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QDir, QEvent, QSize, Qt
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QAction, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QDialog,
@@ -132,6 +132,15 @@ class Dialog(QDialog):
                 size.setWidth(size.width() + self.area.verticalScrollBar().sizeHint().width())
             self.resize(size.boundedTo(self.room()))
         super().showEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        # An open dialog blocks the shortcuts of its window.
+        parent = self.parentWidget()
+        guide = None if parent is None else parent.window().findChild(QAction, "action_help_manual")
+        if event.key() == Qt.Key.Key_F1 and guide is not None:
+            guide.trigger()
+        else:
+            super().keyPressEvent(event)
 
     def ask(self, *, modal: bool = True) -> None:
         """Open the dialog and return at once."""

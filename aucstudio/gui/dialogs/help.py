@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QKeySequence, QShortcut, QTextCursor
-from PySide6.QtWidgets import QDialogButtonBox, QTextBrowser, QTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QTextBrowser, QTextEdit, QWidget
 
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import current_theme
@@ -31,6 +31,33 @@ TITLES = {
     "about": "About AUC Studio",
 }
 
+
+# The chapter of the guide about a part of the window, by its class.
+CHAPTERS = {
+    "WelcomePage": "first-steps",
+    "DataPanel": "data",
+    "ValidationPanel": "validation",
+    "MethodPanel": "method",
+    "RunsPanel": "method",
+    "RocView": "page-roc",
+    "CompareView": "page-compare",
+    "DifferenceView": "page-differences",
+    "FeatureView": "page-feature-space",
+    "ModelView": "page-model",
+    "ScoresView": "page-scores",
+    "CalibrationView": "page-calibration",
+    "DataView": "page-data",
+    "TrainingView": "page-training",
+    "SearchView": "page-search",
+    "BestView": "page-best",
+    "ImportDialog": "data",
+    "ClassesDialog": "data",
+    "MethodChooser": "method",
+    "FindBestDialog": "page-best",
+    "ExportModelDialog": "export",
+    "ScoreTableDialog": "export",
+    "PreferencesDialog": "window",
+}
 
 _CLOSE = QDialogButtonBox.StandardButton.Close
 _SIZE, _SMALL = QSize(840, 640), QSize(560, 250)
@@ -65,9 +92,27 @@ class HelpDialog(Dialog):
 
 
 def show_help(parent: QWidget, name: str) -> None:
-    """Open a help page in a separate window."""
-    dialog = HelpDialog(parent, name)
+    """Open a help page in a separate window, the guide at the chapter on the part in focus."""
+    chapter = chapter_in_focus(parent) if name == "manual" else ""
+    # A modal dialog blocks windows that are not its own.
+    dialog = HelpDialog(QApplication.activeModalWidget() or parent, name)
     dialog.ask(modal=False)
+    if chapter:
+        heading = guide.page(chapter).partition("\n")[0].removeprefix("# ")
+        # The text is laid out for its width when it is shown.
+        QTimer.singleShot(0, dialog, partial(dialog.finder.go_to, heading))
+
+
+def chapter_in_focus(window: QWidget) -> str:
+    """Return the chapter on the part of a window that has the focus, or on a page it shows."""
+    part = QApplication.focusWidget() or QApplication.activeModalWidget()
+    while part is not None:
+        if chapter := CHAPTERS.get(type(part).__name__):
+            return chapter
+        part = part.parentWidget()
+    shown = (one for one in window.findChildren(QWidget) if one.isVisible())
+    found = (CHAPTERS.get(type(one).__name__, "") for one in shown)
+    return next((chapter for chapter in found if chapter.startswith("page-")), "")
 
 
 _LEVELS = 3  # of headings in the list
@@ -111,6 +156,11 @@ class HelpFinder(QWidget):
                 blanks = "\N{NO-BREAK SPACE}" * 4 * (level - 1)
                 self.sections.addItem(blanks + block.text(), block.position())
             block = block.next()
+
+    def go_to(self, heading: str) -> None:
+        """Show the section of a heading."""
+        self.sections.setCurrentIndex(self.sections.findText(heading))
+        self._go_to_section(self.sections.currentIndex())
 
     def _go_to_section(self, place: int) -> None:
         """Show a section at the top."""

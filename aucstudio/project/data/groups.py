@@ -31,7 +31,7 @@ class Groups:
     Attributes
     ----------
     columns : tuple of str
-        Index that share a value of any of these columns are in one group.
+        Rows that share a value of any of these columns are in one group.
     codes : ndarray of int, shape (labelled rows,)
         The group of each row, numbered from 0 by its first row.
     values : tuple of frozenset of str
@@ -197,7 +197,7 @@ def _joined(codes: Sequence[Index]) -> Index:
         (np.ones(len(start), dtype=np.int8), (start, end)), shape=(nodes, nodes)
     )
     _, labels = scipy.sparse.csgraph.connected_components(graph, directed=False)
-    # Index precede values among the nodes, so that groups are numbered by their first rows.
+    # Rows precede values among the nodes, so that groups are numbered by their first rows.
     group: Index = labels[:rows].astype(np.intp)
     return group
 
@@ -208,7 +208,7 @@ class _Alike:
     Attributes
     ----------
     kinds : ndarray of int, shape (kinds, 2)
-        Index by class.
+        Rows by class.
     members : ndarray of int, shape (kinds,)
         Number of groups of each kind.
     kind, place : ndarray of int, shape (groups,)

@@ -42,7 +42,7 @@ def _lines(found: Verified) -> Iterator[Line]:
         whole = (area.alpha, area.beta) == (0.0, 1.0)
         name = "AUC" if whole else f"pAUC at FPR {range_words((area.alpha, area.beta))}"
         values = f"{area.computed:.9f}", f"{area.counted:.9f}"
-        yield f"{name}, {area.rows:,} rows", *values, _size(area.difference)
+        yield f"{name}, {area.rows} rows", *values, _size(area.difference)
 
 
 def verification_sentence(verification: Verification) -> str:

@@ -177,7 +177,7 @@ class WorstRows(QWidget):
         self.side.addItems([*(end.capitalize() for end in ends), text("highest_of_all")])
         plain_tooltip(self.side, text("worst_side_combo"))
         self.side.currentIndexChanged.connect(self._fill)
-        title = PlainLabel("&Rows by score")
+        title = PlainLabel("Ro&ws by score")
         title.setBuddy(self.side)
         title.setProperty("role", "muted")
         self.list = SheetTable(
