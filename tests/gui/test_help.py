@@ -1,5 +1,7 @@
 """Help pages are searched by headings and by words."""
 
+from functools import partial
+
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QImage, QTextDocument
@@ -10,6 +12,7 @@ from aucstudio.gui.common.theme import apply_theme
 from aucstudio.gui.common.widgets import focus_within
 from aucstudio.gui.dialogs.help import CHAPTERS, TITLES, HelpDialog, help_page
 from aucstudio.project import guide
+from tests.gui.conftest import PATIENCE
 
 
 @pytest.fixture
@@ -105,9 +108,11 @@ def test_methods_page_states_how_row_weights_are_used():
 
 def opened_chapter(window, qtbot):
     """Return the heading at which the guide of a window opens, and close it."""
-    qtbot.waitUntil(lambda: any(one.isVisible() for one in window.findChildren(HelpDialog)))
-    (guide_window,) = (one for one in window.findChildren(HelpDialog) if one.isVisible())
-    qtbot.waitUntil(lambda: guide_window.browser.verticalScrollBar().value() > 0)
+    dialogs = partial(window.findChildren, HelpDialog)
+    qtbot.waitUntil(lambda: any(one.isVisible() for one in dialogs()), timeout=PATIENCE)
+    (guide_window,) = (one for one in dialogs() if one.isVisible())
+    bar = guide_window.browser.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.value() > 0, timeout=PATIENCE)
     heading = guide_window.finder.sections.currentText()
     guide_window.reject()
     return heading
@@ -124,7 +129,7 @@ def test_f1_opens_the_chapter_on_the_part_in_focus(window, table_file, qtbot):
     field = window.workplace.validation_panel.fields["scheme"]
     window.activateWindow()
     window.workplace.sides.call("setup", field)
-    qtbot.waitUntil(field.hasFocus)
+    qtbot.waitUntil(field.hasFocus, timeout=PATIENCE)
     window.actions_.help_manual.trigger()
     assert opened_chapter(window, qtbot) == "Validation"
     window.actions_.preferences.trigger()

@@ -371,7 +371,8 @@ def test_leave_pair_out_is_limited_to_closed_form_methods(window, qtbot, table_f
     window.actions_.run.trigger()
     problem = window.workplace.validation_panel.problem
     assert "leave-pair-out would train AUC-SVM once for every pair" in problem.text()
-    qtbot.waitUntil(lambda: not problem.visibleRegion().isEmpty())  # it is scrolled to
+    # It is scrolled to.
+    qtbot.waitUntil(lambda: not problem.visibleRegion().isEmpty(), timeout=PATIENCE)
     choose_method(window, "auc-rls")
     pick(metric, "leave-pair-out")
     pick(scheme, "holdout")
