@@ -241,7 +241,7 @@ _is_quiet = contextvars.ContextVar("is_quiet", default=False)
 
 @contextlib.contextmanager
 def without_convergence_warnings() -> Iterator[None]:
-    """Let fits on this thread end without a warning that they did not converge.
+    """Suppress the warning of fits on this thread that they did not converge.
 
     Warning filters belong to the whole process: fits that overlap on several threads could not
     restore them.

@@ -92,11 +92,16 @@ class HelpDialog(Dialog):
 
 
 def show_help(parent: QWidget, name: str) -> None:
-    """Open a help page in a separate window, the guide at the chapter on the part in focus."""
+    """Show a help page in a separate window, the guide at the chapter on the part in focus."""
     chapter = chapter_in_focus(parent) if name == "manual" else ""
     # A modal dialog blocks windows that are not its own.
-    dialog = HelpDialog(QApplication.activeModalWidget() or parent, name)
-    dialog.ask(modal=False)
+    owner = QApplication.activeModalWidget() or parent
+    open_ones = (one for one in owner.findChildren(HelpDialog) if one.isVisible())
+    dialog = next((one for one in open_ones if one.windowTitle() == TITLES[name]), None)
+    if dialog is None:
+        dialog = HelpDialog(owner, name)
+        dialog.ask(modal=False)
+    dialog.activateWindow()
     if chapter:
         heading = guide.page(chapter).partition("\n")[0].removeprefix("# ")
         # The text is laid out for its width when it is shown.

@@ -370,7 +370,7 @@ class TournamentRunner(QObject):
         self.changed.emit()
 
     def _on_tick(self) -> None:
-        """Let the clock go on while nothing is reported."""
+        """Update the time of the search while nothing is reported."""
         if self.live is None:
             self._clock.stop()
             return
