@@ -8,11 +8,12 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QMenu, QPushButton, QToolButton, QWidget
 
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import (
     LEFT,
+    STRETCH,
     Part,
     across,
     discard,
@@ -65,6 +66,9 @@ def actions(finding: Finding, table: Table) -> list[Action]:
     if finding.kind == "kind" and finding.values:  # codes
         words = "Make them categories" if several else "Make it a category"
         return [(words, {"roles": dict.fromkeys(names, "category")}, f"{shown} as category")]
+    if finding.code == "import_unreadable" and not table.limited.keys().isdisjoint(names):
+        ways = control_words("import_limits")["choices"]
+        return [(f"Read as {ways[key]}", {"limits": key}, "") for key in ("limit", "half")]
     if finding.kind == "group" and not several:
         return [("Keep together", {"roles": {names[0]: "group"}}, f"Group by {shown}"), *ignore]
     if finding.kind == "sentinel":
@@ -89,13 +93,18 @@ def role_words(role: str, column: ColumnInfo | None = None) -> str:
 class FindingRows(QWidget):
     """Findings below each other; all but the first are folded.
 
+    A finding stays in its place after an action on it, with Undo, as long as the action holds.
+
     Signals
     -------
     asked(dict, str)
         A change of roles, and its text for undo.
+    undo_asked
+        Undo the last change.
     """
 
     asked = Signal(dict, str)
+    undo_asked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -103,29 +112,45 @@ class FindingRows(QWidget):
         self.more = link_button("findings_more")
         self.more.toggled.connect(self._show_others)
         self._rows: list[QWidget] = []
-        self._others = 0
+        self._offered: dict[Finding, list[Action]] = {}
+        self._others, self._shown = 0, object()
         self._lines = down((self.more, LEFT))
         self.setLayout(self._lines)
         self.show_findings((), None)
 
-    def show_findings(self, findings: Sequence[Finding], table: Table | None) -> None:
-        """Show the findings about a table, but for the quiet kinds."""
+    def show_findings(
+        self, findings: Sequence[Finding], table: Table | None, done: Sequence[str] = ()
+    ) -> None:
+        """Show the findings about a table, but for the quiet kinds.
+
+        ``done`` are the texts of undo of the changes that hold, the last one at the end.
+        """
+        loud = [one for one in findings if is_loud(one)] if table is not None else []
+        offered = [(one, actions(one, table)) for one in loud if table is not None]
+        for place, (finding, found) in enumerate(self._offered.items()):
+            if any(undo in done for _, _, undo in found):
+                offered = [pair for pair in offered if pair[0] != finding]
+                offered.insert(place, (finding, found))
+        shown = offered, [undo for _, found in offered for *_, undo in found if undo in done[-1:]]
+        if shown == self._shown:
+            return
+        self._shown, self._offered = shown, dict(offered)
+        focus = QApplication.focusWidget()
+        name = focus.objectName() if focus is not None and self.isAncestorOf(focus) else ""
         for row in self._rows:
             self._lines.removeWidget(row)
             discard(row)
-        loud = [one for one in findings if is_loud(one)] if table is not None else []
-        self._rows = [
-            self._row(place, finding, table)
-            for place, finding in enumerate(loud[:_MOST])
-            if table is not None
-        ]
+        self._rows = [self._row(k, *pair, done) for k, pair in enumerate(offered[:_MOST])]
         for place, row in enumerate(self._rows):
             # The others are below the button that shows them.
             self._lines.insertWidget(place + (place > 0), row)
-        self._others = max(0, len(loud) - 1)
+        self._others = max(0, len(offered) - 1)
         self.more.setVisible(self._others > 0)
         self.setVisible(bool(self._rows))
         self._show_others(self.more.isChecked())
+        for row in self._rows:
+            for button in row.findChildren(QPushButton, name) if name else ():
+                button.setFocus()
 
     def _show_others(self, shown: bool) -> None:
         for place, row in enumerate(self._rows):
@@ -135,26 +160,37 @@ class FindingRows(QWidget):
         hidden = f", the first {len(self._rows) - 1} shown" if shown and beyond > 0 else ""
         self.more.setText(f"{fold_mark(shown)} {count}{hidden}")
 
-    def _row(self, place: int, finding: Finding, table: Table) -> QWidget:
+    def _row(
+        self, place: int, finding: Finding, found: Sequence[Action], done: Sequence[str]
+    ) -> QWidget:
         made = QFrame(self)
         made.setObjectName(f"finding_{place}")
         made.setProperty("role", "finding" if place == 0 else "")
         sentence = finding.sentence[:1].upper() + finding.sentence[1:]
         role = "muted" if place else ""
         parts: list[Part] = [label(sentence, role, wrap=True, name=f"finding_{place}_sentence")]
-        if found := actions(finding, table):
-            parts.append(self._buttons(place, found, finding))
+        buttons = self._buttons(place, found, finding, done)
+        if found:
+            parts.append(across(*buttons, STRETCH))
         made.setLayout(down(*parts, gap=4, around=0 if place else _MARGINS))
         return made
 
-    def _buttons(self, place: int, found: Sequence[Action], finding: Finding) -> QHBoxLayout:
-        buttons = across()
-        for n, (words, change, undo) in enumerate(found):
-            about = f"{words}: {', '.join(finding.columns)}"
-            verb, name = partial(self.asked.emit, change, undo), f"finding_{place}_action_{n}"
-            buttons.addWidget(push_button(name, words, "", verb, accessible=about))
-        buttons.addStretch(1)
-        return buttons
+    def _buttons(
+        self, place: int, found: Sequence[Action], finding: Finding, done: Sequence[str]
+    ) -> list[QPushButton]:
+        name = f"finding_{place}_action"
+        for _, _, undo in found:
+            if undo in done:
+                verb, about = self.undo_asked.emit, f"Undo: {undo}"
+                made = push_button(f"{name}_0", "Undo", about, verb, accessible=about)
+                made.setEnabled(undo == done[-1])
+                return [made]
+        about = ", ".join(finding.columns)
+        verbs = [partial(self.asked.emit, change, undo) for _, change, undo in found]
+        return [
+            push_button(f"{name}_{n}", words, "", verb, accessible=f"{words}: {about}")
+            for n, ((words, _, _), verb) in enumerate(zip(found, verbs, strict=True))
+        ]
 
 
 class _Staying(QMenu):

@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import ElidedCombo, make_buddy, members, named, push_button
+from aucstudio.gui.state.preferences import preferences
 from aucstudio.notices.controls import control_words
 
 ALL = -1  # in place of a split
@@ -263,6 +264,7 @@ class ControlRow(WrappingRow):
         *,
         like: str = "",
         elided: bool = False,
+        kept: bool = False,
     ) -> QComboBox:
         """Add a combo box.
 
@@ -277,6 +279,8 @@ class ControlRow(WrappingRow):
             Entry of the catalogue, if it is not ``name``.
         elided : bool
             Whether long texts are elided.
+        kept : bool
+            Whether the list opens with the last choice of the user.
         """
         combo, words = ElidedCombo(), control_words(like or name)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -284,6 +288,12 @@ class ControlRow(WrappingRow):
             combo.addItem(shown, value)
         if elided:
             combo.setMaximumWidth(_WIDEST)
+        if kept:
+            last = combo.findData(preferences().now.choices.get(name))
+            combo.setCurrentIndex(max(0, last))
+            combo.activated.connect(
+                lambda _index: preferences().put_in("choices", name, combo.currentData())
+            )
         if verb is not None:
             combo.currentIndexChanged.connect(lambda _index: verb())
         accessible = words.get("name") or words.get("title", "").replace("&", "")

@@ -65,7 +65,7 @@ class DataPanel(Card):
     """Shows the table of the session and changes its roles."""
 
     open_asked = Signal()
-    import_asked = Signal()
+    import_asked = Signal(dict)
 
     def __init__(self, session: Session) -> None:
         super().__init__("1  Data")
@@ -96,12 +96,16 @@ class DataPanel(Card):
         self.columns_button = push_button(
             "columns_button", verb=lambda: session.asked.emit("columns", ())
         )
-        self.import_button = push_button("import_options_button", verb=self.import_asked.emit)
+        self.import_button = push_button(
+            "import_options_button", verb=lambda: self.import_asked.emit({})
+        )
         self.import_button.setProperty("link", True)
         self._lay_out()
         self.label_combo.activated.connect(self._on_label)
         self.positive_combo.activated.connect(self._on_positive)
-        self.findings.asked.connect(lambda change, undo: self._change(undo, **change))
+        self.findings.asked.connect(self._on_action)
+        self.findings.undo_asked.connect(lambda: session.undo_stack.undo())
+        session.undo_group.indexChanged.connect(lambda _k: self._show_findings())
         session.listen(self._on_table, "table")
         session.listen(self._on_plan, "plan")
         self._on_table()
@@ -161,7 +165,9 @@ class DataPanel(Card):
         before = set() if self._checked is None else _ignored(self._checked)
         solved = _ignored(table) - before if table is not self._checked else set()
         found = [finding for finding in self._found if solved.isdisjoint(finding.columns)]
-        self.findings.show_findings(found, table)
+        stack = self.session.undo_stack
+        done = [stack.text(k) for k in range(stack.index())]
+        self.findings.show_findings(found, table, done)
         order_tabs(self.rows)
         shown = {finding.sentence for finding in found if is_loud(finding)}
         notes, routine = _notes(table, shown)
@@ -240,6 +246,12 @@ class DataPanel(Card):
         dialog = ClassesDialog(table, table.column(name), self)
         dialog.chosen.connect(lambda choice: self._change_in(table, choice))
         dialog.ask()
+
+    def _on_action(self, change: dict[str, Any], undo: str) -> None:
+        if "limits" in change:  # the file is read again
+            self.import_asked.emit(change)
+        else:
+            self._change(undo, **change)
 
     def _change(self, undo: str = "", /, **roles: Any) -> None:
         try:

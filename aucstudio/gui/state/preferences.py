@@ -128,6 +128,7 @@ class Preferences(msgspec.Struct, frozen=True):
     splitters : mapping of a splitter's name to its sizes
     tables : mapping of a table's name to TableLook
     roc : Axes
+    choices : mapping of the name of another list to its last choice
     folders : mapping of the kind of a dialog to its last folder
     figure : FigureRules
     recent_methods : tuple of str
@@ -146,6 +147,7 @@ class Preferences(msgspec.Struct, frozen=True):
     splitters: dict[str, tuple[int, ...]] = {}
     tables: dict[str, TableLook] = {}
     roc: Axes = Axes()
+    choices: dict[str, str] = {}
     folders: dict[str, str] = {}
     figure: FigureRules = FigureRules()
     recent_methods: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from aucstudio.gui.pages.best.words import (
     settings,
     short_measure,
     title,
+    why_lower,
     why_untested,
 )
 from aucstudio.notices import text
@@ -90,7 +91,7 @@ class Leaderboard(SheetTable):
             Row(
                 cells(one, standings, intervals),
                 strong=bool(one.run) and one.run == standings.best,
-                tips={_STATE: why} if (why := why_untested(one)) else {},
+                tips={_STATE: why} if (why := _why(one, standings)) else {},
             )
             for one in standings.entries
         ]
@@ -155,6 +156,12 @@ def cells(entry: Standing, standings: Standings, intervals: bool = True) -> tupl
     )
 
 
+def _why(entry: Standing, standings: Standings) -> str:
+    """Explain the state of an entry where it needs a reason."""
+    is_best = entry.run and entry.run == standings.best
+    return why_lower(standings)[1] if is_best else why_untested(entry)
+
+
 def _state(entry: Standing, standings: Standings) -> str:
     """Describe the progress of an entry, or its distance from the best."""
     is_ready, lead = entry.state in (READY, JUDGED), entry.behind
@@ -165,7 +172,7 @@ def _state(entry: Standing, standings: Standings) -> str:
         states = {WAITS: waits, TRAINS: "in training", LEFT: left, READY: ready, JUDGED: "tested"}
         return states.get(entry.state, entry.state)
     if entry.run and entry.run == standings.best:
-        return "best"
+        return ": ".join(filter(None, ("best", why_lower(standings)[0])))
     if not entry.run:
         return "not tested"
     if lead is None or lead.p is None:

@@ -97,8 +97,10 @@ class CompareView(PageView):
         self.show_switch.chosen.connect(self._on_show)
         self.controls.addWidget(self.show_switch)
         row, corrections = self.controls, [(title, key) for key, title in CORRECTION_NAMES.items()]
-        self.measure_combo = row.choice("measure_combo", self.mark_stale)
-        self.correction_combo = row.choice("correction_combo", self.mark_stale, corrections)
+        self.measure_combo = row.choice("measure_combo", self.mark_stale, kept=True)
+        self.correction_combo = row.choice(
+            "correction_combo", self.mark_stale, corrections, kept=True
+        )
         self.groups = GroupsPage(self.session, self.controls)
         self.groups.concluded.connect(self._on_groups)
         self.groups.show_controls(False)
