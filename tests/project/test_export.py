@@ -545,3 +545,19 @@ def test_ensemble_with_missing_values_is_exported(tmp_path):
         graph_scores(model, table, tmp_path),
     ):
         np.testing.assert_allclose(np.ravel(scores), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_script_counts_levels_that_training_did_not_have(trained, study, tmp_path):
+    script, table = tmp_path / "exported.py", tmp_path / "later.csv"
+    model = trained("logistic")
+    export_model(model, "script", script)
+    names = model.feature_columns
+    category = model.preparation.categories[0]
+    level = model.preparation.levels[0][0]
+    cells = [{name: level if name == category else "1" for name in names} for _ in range(3)]
+    cells[0][category] = cells[2][category] = "nowhere"
+    lines = [",".join(names), *(",".join(row[name] for name in names) for row in cells)]
+    table.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    done = run_script(script, table)
+    assert f"column {category}: 2 rows have levels that training did not have" in done.stderr
+    assert "('nowhere')" in done.stderr

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QApplication, QFrame, QMenu, QPushButton, QToolBut
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import (
     LEFT,
-    STRETCH,
     Part,
     across,
     discard,
@@ -98,13 +97,10 @@ class FindingRows(QWidget):
     Signals
     -------
     asked(dict, str)
-        A change of roles, and its text for undo.
-    undo_asked
-        Undo the last change.
+        A change of roles, and its text for undo; an empty one undoes the last change.
     """
 
     asked = Signal(dict, str)
-    undo_asked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -112,11 +108,11 @@ class FindingRows(QWidget):
         self.more = link_button("findings_more")
         self.more.toggled.connect(self._show_others)
         self._rows: list[QWidget] = []
-        self._offered: dict[Finding, list[Action]] = {}
-        self._others, self._shown = 0, object()
+        self._shown: tuple[list[tuple[Finding, list[Action]]], list[str]] = [], []
+        self._others = 0
         self._lines = down((self.more, LEFT))
         self.setLayout(self._lines)
-        self.show_findings((), None)
+        self._show_rows()
 
     def show_findings(
         self, findings: Sequence[Finding], table: Table | None, done: Sequence[str] = ()
@@ -127,30 +123,30 @@ class FindingRows(QWidget):
         """
         loud = [one for one in findings if is_loud(one)] if table is not None else []
         offered = [(one, actions(one, table)) for one in loud if table is not None]
-        for place, (finding, found) in enumerate(self._offered.items()):
-            if any(undo in done for _, _, undo in found):
+        for place, (finding, found) in enumerate(self._shown[0]):
+            if any(undo in done for *_, undo in found):
                 offered = [pair for pair in offered if pair[0] != finding]
                 offered.insert(place, (finding, found))
-        shown = offered, [undo for _, found in offered for *_, undo in found if undo in done[-1:]]
-        if shown == self._shown:
-            return
-        self._shown, self._offered = shown, dict(offered)
+        if (offered, [*done]) != self._shown:
+            self._shown = offered, [*done]
+            self._show_rows()
+
+    def _show_rows(self) -> None:
         focus = QApplication.focusWidget()
         name = focus.objectName() if focus is not None and self.isAncestorOf(focus) else ""
         for row in self._rows:
             self._lines.removeWidget(row)
             discard(row)
-        self._rows = [self._row(k, *pair, done) for k, pair in enumerate(offered[:_MOST])]
+        self._rows = [self._row(*numbered) for numbered in enumerate(self._shown[0][:_MOST])]
         for place, row in enumerate(self._rows):
             # The others are below the button that shows them.
             self._lines.insertWidget(place + (place > 0), row)
-        self._others = max(0, len(offered) - 1)
+        self._others = max(0, len(self._shown[0]) - 1)
         self.more.setVisible(self._others > 0)
         self.setVisible(bool(self._rows))
         self._show_others(self.more.isChecked())
-        for row in self._rows:
-            for button in row.findChildren(QPushButton, name) if name else ():
-                button.setFocus()
+        if name and (button := self.findChild(QPushButton, name)) is not None:
+            button.setFocus()
 
     def _show_others(self, shown: bool) -> None:
         for place, row in enumerate(self._rows):
@@ -160,37 +156,26 @@ class FindingRows(QWidget):
         hidden = f", the first {len(self._rows) - 1} shown" if shown and beyond > 0 else ""
         self.more.setText(f"{fold_mark(shown)} {count}{hidden}")
 
-    def _row(
-        self, place: int, finding: Finding, found: Sequence[Action], done: Sequence[str]
-    ) -> QWidget:
+    def _row(self, place: int, about: tuple[Finding, list[Action]]) -> QWidget:
+        (finding, found), done = about, self._shown[1]
         made = QFrame(self)
         made.setObjectName(f"finding_{place}")
         made.setProperty("role", "finding" if place == 0 else "")
         sentence = finding.sentence[:1].upper() + finding.sentence[1:]
         role = "muted" if place else ""
         parts: list[Part] = [label(sentence, role, wrap=True, name=f"finding_{place}_sentence")]
-        buttons = self._buttons(place, found, finding, done)
-        if found:
-            parts.append(across(*buttons, STRETCH))
-        made.setLayout(down(*parts, gap=4, around=0 if place else _MARGINS))
+        taken = next((undo for *_, undo in found if undo in done), "")
+        buttons = across()
+        for n, (words, change, undo) in enumerate([("Undo", {}, taken)] if taken else found):
+            said = f"{words}: {taken or ', '.join(finding.columns)}"
+            verb, name = partial(self.asked.emit, change, undo), f"finding_{place}_action_{n}"
+            buttons.addWidget(button := push_button(name, words, "", verb, accessible=said))
+            button.setEnabled(not taken or taken == done[-1])
+        buttons.addStretch(1)
+        made.setLayout(
+            down(*parts, *([buttons] if found else []), gap=4, around=0 if place else _MARGINS)
+        )
         return made
-
-    def _buttons(
-        self, place: int, found: Sequence[Action], finding: Finding, done: Sequence[str]
-    ) -> list[QPushButton]:
-        name = f"finding_{place}_action"
-        for _, _, undo in found:
-            if undo in done:
-                verb, about = self.undo_asked.emit, f"Undo: {undo}"
-                made = push_button(f"{name}_0", "Undo", about, verb, accessible=about)
-                made.setEnabled(undo == done[-1])
-                return [made]
-        about = ", ".join(finding.columns)
-        verbs = [partial(self.asked.emit, change, undo) for _, change, undo in found]
-        return [
-            push_button(f"{name}_{n}", words, "", verb, accessible=f"{words}: {about}")
-            for n, ((words, _, _), verb) in enumerate(zip(found, verbs, strict=True))
-        ]
 
 
 class _Staying(QMenu):

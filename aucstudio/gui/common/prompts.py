@@ -29,7 +29,6 @@ from aucstudio.gui.common.plain_text import message_box
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
     Part,
-    ScrolledColumn,
     across,
     down,
     label,
@@ -150,6 +149,19 @@ class Dialog(QDialog):
             self.open()
         else:
             self.show()
+
+
+class ScrolledColumn(QWidget):
+    """The content of a scroll area, which is never squeezed."""
+
+    def __init__(self, content: QLayout) -> None:
+        super().__init__()
+        self.setLayout(content)
+
+    def minimumSizeHint(self) -> QSize:
+        # The height that wrapped texts need in its width is asked for by the scroll area.
+        height = 0 if self.hasHeightForWidth() else self.sizeHint().height()
+        return QSize(super().minimumSizeHint().width(), height)
 
 
 class _ScrolledContent(QScrollArea):

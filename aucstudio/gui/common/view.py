@@ -12,6 +12,7 @@ from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
+    QFrame,
     QGraphicsItem,
     QHBoxLayout,
     QLabel,
@@ -28,7 +29,6 @@ from aucstudio.gui.common.sentence import Sentence
 from aucstudio.gui.common.theme import scaled, set_icon
 from aucstudio.gui.common.widgets import (
     TOP,
-    ScrolledColumn,
     across,
     down,
     hint_label,
@@ -138,7 +138,11 @@ class PageView(QWidget):
 
         A page that scrolls keeps the least heights of its pictures where it is low.
         """
-        self.content = scrolled(ScrolledColumn(layout)) if scrolls else holding(layout)
+        self.content = holding(layout)
+        if scrolls:
+            area = scrolled(self.content)
+            area.setFrameShape(QFrame.Shape.NoFrame)
+            self.content = area
         self.hint = hint_label(f"{self._short_name}_hint")
         self.hint.setText(hint)
         self.content.hide()  # show_content shows it

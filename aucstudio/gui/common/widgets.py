@@ -103,25 +103,11 @@ class _ScrollArea(QScrollArea):
             self.ensureWidgetVisible(new)
 
 
-class ScrolledColumn(QWidget):
-    """The content of a scroll area, which is never squeezed."""
-
-    def __init__(self, content: QLayout) -> None:
-        super().__init__()
-        self.setLayout(content)
-
-    def minimumSizeHint(self) -> QSize:
-        # The height that wrapped texts need in its width is asked for by the scroll area.
-        height = 0 if self.hasHeightForWidth() else self.sizeHint().height()
-        return QSize(super().minimumSizeHint().width(), height)
-
-
 def scrolled(inner: QWidget | QLayout, name: str = "", accessible: str = "") -> QScrollArea:
     """Return an area that scrolls a widget or a layout vertically."""
     made = named(_ScrollArea(), name, accessible)
     made.setWidget(inner if isinstance(inner, QWidget) else holding(inner))
     made.setWidgetResizable(True)
-    made.setFrameShape(QFrame.Shape.NoFrame)
     made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     return made
 

@@ -103,8 +103,7 @@ class DataPanel(Card):
         self._lay_out()
         self.label_combo.activated.connect(self._on_label)
         self.positive_combo.activated.connect(self._on_positive)
-        self.findings.asked.connect(self._on_action)
-        self.findings.undo_asked.connect(lambda: session.undo_stack.undo())
+        self.findings.asked.connect(lambda change, undo: self._change(undo, **change))
         session.undo_group.indexChanged.connect(lambda _k: self._show_findings())
         session.listen(self._on_table, "table")
         session.listen(self._on_plan, "plan")
@@ -247,15 +246,14 @@ class DataPanel(Card):
         dialog.chosen.connect(lambda choice: self._change_in(table, choice))
         dialog.ask()
 
-    def _on_action(self, change: dict[str, Any], undo: str) -> None:
-        if "limits" in change:  # the file is read again
-            self.import_asked.emit(change)
-        else:
-            self._change(undo, **change)
-
     def _change(self, undo: str = "", /, **roles: Any) -> None:
         try:
-            self.session.set_roles(undo, **roles)
+            if "limits" in roles:  # the file is read again
+                self.import_asked.emit(roles)
+            elif roles:
+                self.session.set_roles(undo, **roles)
+            else:
+                self.session.undo_stack.undo()
         except InputError as error:
             self.refresh()
             show_note(self.problem, str(error), "error")

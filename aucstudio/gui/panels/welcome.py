@@ -16,12 +16,12 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout,
 
 from aucstudio.gui.common.controls import WrappingRow
 from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.prompts import ScrolledColumn
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import (
     LEFT,
     STRETCH,
     TOP,
-    ScrolledColumn,
     across,
     down,
     empty,

@@ -71,14 +71,7 @@ class Block:
 Sink = Callable[[Block], object]
 
 
-def score_into(
-    sinks: Sequence[Sink],
-    model: Model,
-    table: str | Path,
-    *,
-    read: Callable[..., AnyTable] = read_table,
-    **how: Any,
-) -> ScoringReport:
+def score_into(sinks: Sequence[Sink], model: Model, table: str | Path, **how: Any) -> ScoringReport:
     """Score a table into several files at once, block by block.
 
     Parameters
@@ -86,7 +79,7 @@ def score_into(
     sinks : sequence of Sink
     model : Model
     table : str or Path
-    read, **how
+    **how
         See :func:`~aucstudio.project.runs.scoring.score_file`.
 
     Raises
@@ -96,7 +89,7 @@ def score_into(
     """
     from aucstudio.project.runs.scoring import score_file
 
-    marks = PLAIN
+    marks, read = PLAIN, how.pop("read", read_table)
 
     def noting(*arguments: Any, **settings: Any) -> AnyTable:
         nonlocal marks
