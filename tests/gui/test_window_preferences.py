@@ -161,7 +161,7 @@ def test_roc_page_keeps_its_curve_axes_and_layers(session, qtbot):
     assert again.choices.axis == choices.axis == choices.axis_combo.itemData(1)
     assert again.choices.area == "mcclish"
     assert again.choices.inset_action.isChecked() == switch.isChecked()
-    assert preferences().now.roc.layers == {"inset_action": switch.isChecked()}
+    assert preferences().now.layers == {"inset_action": switch.isChecked()}
 
 
 def test_window_of_a_larger_screen_is_fitted_to_a_smaller_one(qapp):

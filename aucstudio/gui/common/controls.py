@@ -56,6 +56,13 @@ def declared_items(name: str) -> list[tuple[str, object]]:
     return [(words, value) for value, words in control_words(name).get("choices", {}).items()]
 
 
+def keep_choice(combo: QComboBox) -> None:
+    """Restore the last choice of the user, and store the next ones."""
+    name, kept = combo.objectName(), preferences()
+    combo.setCurrentIndex(max(0, combo.findData(kept.now.choices.get(name))))
+    combo.activated.connect(lambda _index: kept.put_in("choices", name, combo.currentData()))
+
+
 class _Names(QStringListModel):
     """Names that are also the data of their items."""
 
@@ -264,7 +271,6 @@ class ControlRow(WrappingRow):
         *,
         like: str = "",
         elided: bool = False,
-        kept: bool = False,
     ) -> QComboBox:
         """Add a combo box.
 
@@ -279,8 +285,6 @@ class ControlRow(WrappingRow):
             Entry of the catalogue, if it is not ``name``.
         elided : bool
             Whether long texts are elided.
-        kept : bool
-            Whether the list opens with the last choice of the user.
         """
         combo, words = ElidedCombo(), control_words(like or name)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -288,12 +292,6 @@ class ControlRow(WrappingRow):
             combo.addItem(shown, value)
         if elided:
             combo.setMaximumWidth(_WIDEST)
-        if kept:
-            last = combo.findData(preferences().now.choices.get(name))
-            combo.setCurrentIndex(max(0, last))
-            combo.activated.connect(
-                lambda _index: preferences().put_in("choices", name, combo.currentData())
-            )
         if verb is not None:
             combo.currentIndexChanged.connect(lambda _index: verb())
         accessible = words.get("name") or words.get("title", "").replace("&", "")

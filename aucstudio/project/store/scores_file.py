@@ -89,7 +89,8 @@ def score_into(sinks: Sequence[Sink], model: Model, table: str | Path, **how: An
     """
     from aucstudio.project.runs.scoring import score_file
 
-    marks, read = PLAIN, how.pop("read", read_table)
+    marks = PLAIN
+    read: Callable[..., AnyTable] = how.pop("read", read_table)
 
     def noting(*arguments: Any, **settings: Any) -> AnyTable:
         nonlocal marks
