@@ -106,7 +106,7 @@ def test_scores_have_the_marks_of_the_input_on_request(path, tmp_path):
     train = ["train", path, "--method", "auc-rls", "--save-model", model, "--quiet"]
     assert main([*map(str, train)]) == 0
     table.write_text("dose;x\n3,5;1\n4,5;0\n2,5;3\n", encoding="utf-8")
-    score = ["score", str(model), str(table), "-o", str(scores)]
+    score = ["score", str(model), str(table), "-o", str(scores), "--decimal", ","]
     for option, mark in (((), ","), (("--as-input",), ";")):
         assert main([*score, *option]) == 0
         head, first, *_ = scores.read_text(encoding="utf-8").splitlines()

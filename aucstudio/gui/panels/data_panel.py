@@ -78,6 +78,7 @@ class DataPanel(Card):
         self.positive_combo = choice_box("positive_combo", narrow=True)
         self.positive_combo.elided = Qt.TextElideMode.ElideMiddle  # the share stays visible
         self._found: tuple[Finding, ...] = ()
+        self._changing: list[str] = []
         self._checked: Table | None = None  # the table of the findings
         self._file = ""
         self._finding = Background(self, self._on_found)
@@ -165,7 +166,7 @@ class DataPanel(Card):
         solved = _ignored(table) - before if table is not self._checked else set()
         found = [finding for finding in self._found if solved.isdisjoint(finding.columns)]
         stack = self.session.undo_stack
-        done = [stack.text(k) for k in range(stack.index())]
+        done = [*(stack.text(k) for k in range(stack.index())), *self._changing]
         self.findings.show_findings(found, table, done)
         order_tabs(self.rows)
         shown = {finding.sentence for finding in found if is_loud(finding)}
@@ -247,6 +248,7 @@ class DataPanel(Card):
         dialog.ask()
 
     def _change(self, undo: str = "", /, **roles: Any) -> None:
+        self._changing = [undo]  # the stack lists it when the table has changed
         try:
             if "limits" in roles:  # the file is read again
                 self.import_asked.emit(roles)
@@ -257,6 +259,7 @@ class DataPanel(Card):
         except InputError as error:
             self.refresh()
             show_note(self.problem, str(error), "error")
+        self._changing = []
 
     def _change_in(self, table: Table, change: dict[str, Any]) -> None:
         """Change roles as chosen in a dialog, unless the table has changed meanwhile."""

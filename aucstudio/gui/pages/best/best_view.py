@@ -186,9 +186,9 @@ class BestView(PageView):
     def _fit_board(self) -> None:
         """Leave the picture and the result beside it their least height."""
         result = self.verdict.heightForWidth(self.verdict.width())
-        words = self.entry_words
-        hints = words.minimumSizeHint(), self.entry_button.sizeHint()
-        row = max(words.heightForWidth(words.width()), *(hint.height() for hint in hints))
+        words, button = self.entry_words, self.entry_button
+        hints = words.sizeHint().height(), button.sizeHint().height()
+        row = max(words.heightForWidth(words.width()), *hints)
         taken = row + 2 * _GAP + max(result, scaled(_LEAST_PICTURE))
         self.board.fit_page(self.height(), self.content.height() - taken)
 
