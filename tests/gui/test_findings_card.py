@@ -415,8 +415,8 @@ def test_finding_of_values_beyond_a_limit_offers_both_ways(open_card, qtbot):
     rows = [f"{'<0.5' if k % 10 == 0 else x()},{k % 3 == 0:d}" for k in range(100)]
     card = open_card("crp,label", rows)
     with qtbot.waitSignal(card.import_asked) as asked:
-        press(card, "Read as half of the limit: crp", qtbot)
+        press(card, "Read as half: crp", qtbot)
     assert asked.args == [{"limits": "half"}]
-    assert "Read as the limit: crp" in [
+    assert "Read as limit: crp" in [
         button.accessibleName() for button in card.findings.findChildren(QPushButton)
     ]

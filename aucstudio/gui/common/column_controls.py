@@ -66,8 +66,7 @@ def actions(finding: Finding, table: Table) -> list[Action]:
         words = "Make them categories" if several else "Make it a category"
         return [(words, {"roles": dict.fromkeys(names, "category")}, f"{shown} as category")]
     if finding.code == "import_unreadable" and not table.limited.keys().isdisjoint(names):
-        ways = control_words("import_limits")["choices"]
-        return [(f"Read as {ways[key]}", {"limits": key}, "") for key in ("limit", "half")]
+        return [(f"Read as {way}", {"limits": way}, "") for way in ("limit", "half")]
     if finding.kind == "group" and not several:
         return [("Keep together", {"roles": {names[0]: "group"}}, f"Group by {shown}"), *ignore]
     if finding.kind == "sentinel":
