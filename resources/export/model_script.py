@@ -107,19 +107,17 @@ def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
     return np.stack(X, axis=1).astype(np.float64)
 
 
-class UnseenLevelWarning(Warning):
-    """Rows have levels that training did not have."""
+UNSEEN: list[str] = []  # what the command line reports
 
 
 def report_unseen(name: str, texts: list[str], known: Container[str]) -> None:
-    """Warn about the levels of a column that training did not have."""
+    """Count the rows whose level of a column training did not have."""
     unseen = [text for text in texts if text not in known and text != MISSING]
     if unseen:
         levels = [repr(level) for level in dict.fromkeys(unseen)]
         shown = ", ".join(levels[:SAID]) + (", …" if len(levels) > SAID else "")
         rows = "1 row has a level" if len(unseen) == 1 else f"{len(unseen)} rows have levels"
-        said = f"column {name}: {rows} that training did not have ({shown})"
-        warnings.warn(said, UnseenLevelWarning, stacklevel=2)
+        UNSEEN.append(f"column {name}: {rows} that training did not have ({shown})")
 
 
 def wanted() -> list[str]:
@@ -520,10 +518,9 @@ def main() -> int:
         if absent := [name for name in options.keep if name not in columns]:
             raise ValueError(f"it has no column {absent[0]!r} to keep")
         with warnings.catch_warnings(record=True) as found:
-            warnings.simplefilter("always", UnseenLevelWarning)
             warnings.simplefilter("error" if options.strict else "always", UserWarning)
             scores = score(columns, options.decimal)
-        for message in dict.fromkeys(str(one.message) for one in found):
+        for message in dict.fromkeys([*(str(one.message) for one in found), *UNSEEN]):
             sys.stderr.write(f"{options.table}: {message}\n")
         kept = {name: columns[name] for name in options.keep}
         if output is None:

@@ -30,9 +30,6 @@ from tests.project.hand_models import SCORERS, TEXT, hand_model, model_with, pre
 KERNELS = {
     f"auc-rls {kernel}": ("auc-rls", {"kernel": kernel, "gamma": 0.1}) for kernel in ("rbf", "poly")
 }
-# Hand-made tables have levels that training did not have, which scripts count.
-pytestmark = pytest.mark.filterwarnings("ignore:.*that training did not have")
-
 TRAINED = {key: (key, {}) for key in METHODS} | KERNELS
 SPELLINGS = {"1": " 1.50 ", "2": "?", "3": "1e-3", "4": "NaN", "5": "-.25", "6": "+2."}
 
