@@ -144,9 +144,10 @@ def test_peak_memory_depends_on_the_block_size(key):
     height, features, count = 10_000, 40, 15
 
     class GeneratedBlocks:
-        """A table of 48 MB that is generated block by block."""
+        """A table of 48 MB that is generated block by block, with the same features in each."""
 
         features = 40
+        rows = np.random.default_rng(0).normal(size=(height, features))
         positive = np.arange(height * count) % 3 == 0
 
         def __len__(self):
@@ -154,12 +155,12 @@ def test_peak_memory_depends_on_the_block_size(key):
 
         def block(self, k):
             numbers = np.arange(k * height, (k + 1) * height)
-            X = np.random.default_rng(k).normal(size=(height, features))
+            X = self.rows.copy()
             X[:, 0] += self.positive[numbers]
             return numbers, X
 
         def take(self, numbers):
-            return np.random.default_rng(99).normal(size=(len(numbers), features))
+            return self.rows[: len(numbers)]
 
     settings = {
         "auc-rls": {},
