@@ -12,11 +12,7 @@ from aucstudio.engine.roc import auc
 from tests.engine.array_blocks import ArrayBlocks
 
 ADDING_UP = [key for key, method in METHODS.items() if method.adds_up]
-EXACT = {
-    "auc-rls": {},
-    "rank-svm": {"tol": 1e-12},
-    "nbauc": {"n_landmarks": 30, "tol": 1e-10},
-}
+EXACT = {"auc-rls": {}, "rank-svm": {"tol": 1e-12}, "nbauc": {"n_landmarks": 30, "tol": 1e-10}}
 
 
 class Shuffled:

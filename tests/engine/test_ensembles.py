@@ -26,12 +26,7 @@ from aucstudio.engine.ensembles.selection import (
     select_in_bags,
     stack,
 )
-from aucstudio.engine.ensembles.views import (
-    View,
-    ViewedScorer,
-    filled_view,
-    scaled_view,
-)
+from aucstudio.engine.ensembles.views import View, ViewedScorer, filled_view, scaled_view
 from aucstudio.engine.kernels import Kernel
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer
 from aucstudio.notices import notice

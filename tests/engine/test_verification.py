@@ -19,13 +19,7 @@ from tests.conftest import small_settings
 
 BAND = (0.0, 0.3)
 # Small settings for quick fits.
-QUICK = {
-    "max_iter": 100,
-    "n_landmarks": 15,
-    "n_components": 30,
-    "n_epochs": 2,
-    "max_leaf_nodes": 5,
-}
+QUICK = {"max_iter": 100, "n_landmarks": 15, "n_components": 30, "n_epochs": 2, "max_leaf_nodes": 5}
 CONVEX = [key for key in METHODS if PROBLEMS[METHODS[key].solves].convex]
 
 

@@ -175,12 +175,7 @@ def test_million_rows_in_groups_are_drawn_in_seconds():
 @pytest.mark.parametrize(
     ("codes", "positive", "validation", "words"),
     [
-        (
-            [0, 0, 1, 1],
-            [1, 0, 0, 0],
-            Validation(test_size=0.5),
-            "smaller class has 1 row,",
-        ),
+        ([0, 0, 1, 1], [1, 0, 0, 0], Validation(test_size=0.5), "smaller class has 1 row,"),
         ([0, 0, 0, 1, 1], [1, 1, 0, 0, 0], Validation(), "in only 1 of 2 groups"),
         ([0, 0, 0, 0], [1, 1, 0, 0], Validation(), "in only 1 of 1 groups"),
         (
