@@ -12,7 +12,11 @@ from aucstudio.engine.roc import auc
 from tests.engine.array_blocks import ArrayBlocks
 
 ADDING_UP = [key for key, method in METHODS.items() if method.adds_up]
-EXACT = {"auc-rls": {}, "rank-svm": {"tol": 1e-12}, "nbauc": {"n_landmarks": 30, "tol": 1e-10}}
+EXACT = {
+    "auc-rls": {},
+    "rank-svm": {"tol": 1e-12},
+    "nbauc": {"n_landmarks": 30, "tol": 1e-10},
+}
 
 
 class Shuffled:
@@ -140,10 +144,9 @@ def test_peak_memory_depends_on_the_block_size(key):
     height, features, count = 10_000, 40, 15
 
     class GeneratedBlocks:
-        """A table of 48 MB that is generated block by block, with the same features in each."""
+        """A table of 48 MB that is generated block by block."""
 
         features = 40
-        rows = np.random.default_rng(0).normal(size=(height, features))
         positive = np.arange(height * count) % 3 == 0
 
         def __len__(self):
@@ -151,12 +154,12 @@ def test_peak_memory_depends_on_the_block_size(key):
 
         def block(self, k):
             numbers = np.arange(k * height, (k + 1) * height)
-            X = self.rows.copy()
+            X = np.random.default_rng(k).normal(size=(height, features))
             X[:, 0] += self.positive[numbers]
             return numbers, X
 
         def take(self, numbers):
-            return self.rows[: len(numbers)]
+            return np.random.default_rng(99).normal(size=(len(numbers), features))
 
     settings = {
         "auc-rls": {},
