@@ -389,7 +389,7 @@ class TableView(QTableView):
         for column in range(self.model().columnCount()):
             self.setColumnHidden(column, column in self.unneeded)
         rooms = {k: self.column_room(k) for k in self.copied_columns()}
-        if self._stretched in rooms:  # whose texts may be elided
+        if self._stretched and self._stretched in rooms:  # texts are elided there, but no names
             rooms[self._stretched] = min(rooms[self._stretched], scaled(_STRETCHED))
         spare, hidden = self.viewport().width() - sum(rooms.values()), []
         for column in rarer:
