@@ -311,7 +311,7 @@ def test_peak_is_reported_only_if_significant(view, add, qtbot):
         put(view.session, dataclasses.replace(record, id=words, splits=(changed,)))
         text = shown(view, qtbot)
         assert f"Held-out AUC {words}" in text
-        assert ("at iteration 5 and ends at" in text) == (last is poor)
+        assert ("in iteration 5 and ends at" in text) == (last is poor)
 
 
 def test_stages_before_training_are_named(view, add, qtbot):
