@@ -157,7 +157,6 @@ class Source:
         Whether it may hold :data:`~aucstudio.project.data.cells.LOOKALIKES`.
     header : tuple of str
         The row of names as it is in the file; its repetitions are left out.
-    sha256 : str
     is_small : bool
         Whether the file is read without DuckDB: it has few rows, or very many columns.
     findings : tuple of Finding
@@ -177,7 +176,6 @@ class Source:
     lines: int
     lookalikes: bool
     header: tuple[str, ...]
-    sha256: str
     is_small: bool
     findings: tuple[Finding, ...]
     tidied: Tidied | None = None

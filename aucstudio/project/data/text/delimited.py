@@ -91,7 +91,6 @@ def text_table(
         path=source.shown,
         format="csv",
         dialect=source.dialect,
-        sha256=source.sha256,
         columns=tuple(columns),
         rejected=tuple(contents.left_out.listed),
         rejected_rows=contents.left_out.total,
@@ -213,7 +212,6 @@ def open_delimited(
         lines=scanned.lines,
         lookalikes=scanned.lookalikes or plain is not path,
         header=tuple(layout.header) if dialect.header and not dialect.upper_rows else (),
-        sha256=scanned.sha256,
         is_small=is_small(text, whole, plain.stat().st_size, len(names)),
         findings=tuple(findings),
     )

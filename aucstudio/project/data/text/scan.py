@@ -1,11 +1,9 @@
-"""One pass over the bytes of a file: fingerprint, line ends, encoding, and what cannot be text."""
+"""One pass over the bytes of a file: line ends, encoding, and what cannot be text."""
 
 from __future__ import annotations
 
 import codecs
-import concurrent.futures
 import dataclasses
-import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -43,7 +41,6 @@ class Scan:
 
     Attributes
     ----------
-    sha256 : str
     encoding : str or None
         "utf-8", "utf-16" or "utf-32" if the bytes leave no doubt.
     odd : bytes
@@ -60,7 +57,6 @@ class Scan:
         The number of NUL bytes in a file that should have none.
     """
 
-    sha256: str
     encoding: str | None
     odd: bytes
     uniform: bool
@@ -96,28 +92,23 @@ def _scan(path: Path, file: BinaryIO, progress: Advance, delimiter: str) -> Scan
     may_be_utf8 = encoding in (None, "utf-8")
     if may_be_utf8:
         _refuse_binary(path, head, delimiter)
-    digest, decoder = hashlib.sha256(), codecs.getincrementaldecoder("utf-8")()
+    decoder = codecs.getincrementaldecoder("utf-8")()
     odd, counter, done, nuls = b"", _Counter(), 0, 0
-    # The digest takes as long as all the rest, and another processor's time.
-    with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        for chunk in read_chunks(file):
-            digested = pool.submit(digest.update, chunk)
-            line = counter.lines
-            if counter.add(chunk) > LONGEST_ROW:
-                longest = bytes_words(LONGEST_ROW)
-                raise input_error("line_too_long", file=path, line=line, longest=longest)
-            if may_be_utf8:
-                odd = odd or _invalid_utf8(decoder, chunk)
-                nuls += chunk.count(0) if b"\0" in chunk else 0
-            done += len(chunk)
-            progress(min(done / size, 1.0))
-            digested.result()
+    for chunk in read_chunks(file):
+        line = counter.lines
+        if counter.add(chunk) > LONGEST_ROW:
+            longest = bytes_words(LONGEST_ROW)
+            raise input_error("line_too_long", file=path, line=line, longest=longest)
+        if may_be_utf8:
+            odd = odd or _invalid_utf8(decoder, chunk)
+            nuls += chunk.count(0) if b"\0" in chunk else 0
+        done += len(chunk)
+        progress(min(done / size, 1.0))
     if nuls - _padding(path) > max(_SLIPS, _FEW * size):
         raise _binary(path, "holds NUL bytes")
     if may_be_utf8 and not odd and _invalid_utf8(decoder, b"", final=True):
         odd = head
     return Scan(
-        digest.hexdigest(),
         "utf-8" if encoding is None and not odd else encoding,
         odd or head,
         counter.uniform,
