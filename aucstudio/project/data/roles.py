@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aucstudio.notices.words import class_words, listed
-from aucstudio.project.data.columns import Column, ColumnInfo
+from aucstudio.project.data import text as vocabulary
+from aucstudio.project.data.columns import Column, ColumnInfo, recast
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.text import vocabulary
 
 if TYPE_CHECKING:
     from aucstudio.project.data.any_table import AnyTable
@@ -47,7 +46,7 @@ def guess_role(column: Column) -> Column:
     """Assign a column the role of its kind, or "ignore" with the reason."""
     why = _useless(column)
     natural = "number" if column.kind == "number" and not is_flag(column) else "category"
-    return dataclasses.replace(column, role="ignore" if why else natural, why=why)
+    return recast(column, role="ignore" if why else natural, why=why)
 
 
 def is_flag(column: Column) -> bool:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array
 from aucstudio.notices.words import suggestion
-from aucstudio.project.data.text import vocabulary
+from aucstudio.project.data import text as vocabulary
 from aucstudio.project.errors import column_error, input_error
 
 if TYPE_CHECKING:

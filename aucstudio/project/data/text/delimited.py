@@ -128,7 +128,8 @@ def _columns(source: Source, contents: Contents) -> tuple[list[Column], dict[int
             if count := int(np.count_nonzero(infinite)):
                 values[infinite], counts[k] = np.nan, count
         missing, number = cells.missing + counts.get(k, 0), source.notation(form)
-        columns.append(Column.of_cells(source.names[k], values, missing, cells.distinct, number))
+        counted = cells.distinct, number, cells.counts
+        columns.append(Column.of_cells(source.names[k], values, missing, *counted))
     return columns, counts
 
 
@@ -170,7 +171,8 @@ def open_delimited(
     plain, decoding = _decoded(path, scanned, given, known, folder, progress)
     text, whole = head_of(plain)
     quote = given.get("quote", (known or Dialect()).quote)
-    refuse_endless(path, plain, text, delimiter, quote)
+    # Looking for an open quotation mark would read a file without any from its end.
+    refuse_endless(path, plain, text, delimiter, quote if scanned.quoted or plain != path else "")
     findings: list[Finding] = []
     if not delimiter:
         plain, findings = unwrap(plain, text, folder)

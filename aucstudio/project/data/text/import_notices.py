@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from aucstudio.notices.words import listed
+from aucstudio.project.data import text as vocabulary
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.finding import Finding, found, phrase, remark
-from aucstudio.project.data.text import dates, vocabulary
+from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.column_types import (
     CODE,
     CURRENCIES,

@@ -55,6 +55,8 @@ class Scan:
         Whether a byte-order mark says UTF-8 and some bytes are not.
     nuls : int
         The number of NUL bytes in a file that should have none.
+    quoted : bool
+        Whether there are quotation marks.
     """
 
     encoding: str | None
@@ -64,6 +66,7 @@ class Scan:
     lookalikes: bool
     damaged: bool = False
     nuls: int = 0
+    quoted: bool = True
 
 
 def scan(path: Path, progress: Advance, delimiter: str = "") -> Scan:
@@ -116,6 +119,7 @@ def _scan(path: Path, file: BinaryIO, progress: Advance, delimiter: str) -> Scan
         counter.lookalikes,
         bool(odd) and encoding == "utf-8",
         nuls,
+        counter.quoted,
     )
 
 
@@ -146,7 +150,7 @@ class _Counter:
     """Counts line ends over chunks, and looks for what only DuckDB would take for numbers."""
 
     def __init__(self) -> None:
-        self.lookalikes = False
+        self.lookalikes = self.quoted = False
         self._crlf = self._lf = self._cr = self._unfinished = 0
         self._last, self._is_below_names = b"", False
 
@@ -163,6 +167,7 @@ class _Counter:
             piece = chunk if self._is_below_names else chunk.partition(b"\n")[2]
             is_cut = self._last == b"+" and piece[:1] == b"-"
             self.lookalikes = is_cut or b"_" in piece or (b"+" in piece and b"+-" in piece)
+        self.quoted = self.quoted or b'"' in chunk
         self._is_below_names = self._is_below_names or b"\n" in chunk
         self._last = chunk[-1:]
         mark = b"\n" if b"\n" in chunk else b"\r"
