@@ -166,15 +166,9 @@ def recalled(path: Path, known: Sequence[KnownImport]) -> ImportChoices | None:
     own = str(path.absolute())
     if (same := next((one for one in known if one.path == own), None)) is not None:
         return same.choices
-    try:
-        size = path.stat().st_size
-    except OSError:
-        return None
-    alike = [one for one in known if one.size == size]
-    if not alike:
-        return None
-    sha256 = fingerprint([FileStamp.of(path)])
-    return next((one.choices for one in alike if one.sha256 == sha256), None)
+    file = FileStamp.of(path)
+    alike = [one for one in known if one.size == file.size]
+    return next((one.choices for one in alike if one.sha256 == fingerprint([file])), None)
 
 
 def _read_experiments(path: Path, report: Report) -> OpenedStudy:

@@ -64,7 +64,7 @@ class Cells:
     missing: int
     distinct: int | None = None
     largest: float = math.inf
-    counts: dict[str, int] | None = None
+    counts: dict[Any, int] | None = None
 
 
 def number_cells(values: NDArray[np.float64]) -> Cells:
@@ -161,7 +161,11 @@ class Texts(_Growing):
         places = zip(keys[is_read].tolist(), starts.tolist(), ends.tolist(), strict=True)
         for key, start, end in places:
             if key not in of_key:
-                of_key[key] = self._number(data[start:end].decode().strip(BLANKS))
+                text = data[start:end].decode().strip(BLANKS)
+                is_absent = text.lower() in self._absent
+                of_key[key] = 0 if is_absent else self._known.setdefault(text, len(self._texts))
+                if of_key[key] == len(self._texts):
+                    self._texts.append(text)
             found.append(of_key[key])
         if len(of_key) > _MOST_SHARED:
             self._is_shared = False
@@ -170,14 +174,6 @@ class Texts(_Growing):
         numbers = np.empty(len(rows), dtype=np.int32)
         numbers[is_read] = found
         self._append(numbers[rows])
-
-    def _number(self, text: str) -> int:
-        if text.lower() in self._absent:
-            return 0
-        number = self._known.setdefault(text, len(self._texts))
-        if number == len(self._texts):
-            self._texts.append(text)
-        return number
 
     def cells(self) -> Cells:
         numbers, texts = self._whole(), np.array(self._texts, dtype=object)

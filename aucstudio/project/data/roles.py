@@ -142,7 +142,7 @@ def guess_label(columns: Sequence[Column]) -> str | None:
     """
     candidates = [column for column in columns if column.role != "ignore" and _may_be_label(column)]
     binary = [column for column in candidates if _has_two(column)]
-    few = [column for column in candidates if _has_few(column)]
+    few = [c for c in candidates if _has(2, min(MAX_CLASSES, (c.height - c.missing) // 2), c)]
     last = [column for column in candidates[-1:] if column is columns[-1]]
     ranking = [
         *(column for column in binary if is_sure(column.name)),
@@ -183,10 +183,6 @@ def is_sure(name: str) -> bool:
 def is_label_name(name: str) -> bool:
     """Return whether a name is that of a label."""
     return _is_in("labels", name=name) or words_of(name)[-1:] in _LABEL_ENDINGS
-
-
-def _has_few(column: Column) -> bool:
-    return _has(2, min(MAX_CLASSES, (column.height - column.missing) // 2), column)
 
 
 def _may_be_label(column: Column) -> bool:

@@ -22,7 +22,7 @@ from aucstudio.project.data import finding
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.columns import Column, ColumnInfo, fields_of
-from aucstudio.project.data.input_files import several
+from aucstudio.project.data.input_files import FileStamp, several
 from aucstudio.project.data.readers.formats import MATRIX
 from aucstudio.project.data.readers.reading import (
     Plain,
@@ -342,6 +342,7 @@ def open_stream(
         As for :func:`~aucstudio.project.data.table.read_table`.
     """
     path, report = Path(path), progress_reporter(progress)
+    files = (FileStamp.of(path),)
     if several(path):
         raise input_error("several_files_on_disk", file=path)
     with ExitStack() as held:  # released unless there is a table
@@ -355,7 +356,8 @@ def open_stream(
             found, store, rows = _open(plain, folder, report, schema, held)
         store.shown, found = path, with_file_facts(plain, found)
         bare = DiskTable(
-            **fields_of(found, AnyTable) | {"columns": tuple(map(described, found.columns))},
+            **fields_of(found, AnyTable)
+            | {"columns": tuple(map(described, found.columns)), "files": files},
             store=store,
             places={column.name: k for k, column in enumerate(found.columns)},
             release=weakref.finalize(store, scratch.remove, folder),

@@ -210,7 +210,6 @@ def _together(
     return dataclasses.replace(
         tables[0],
         path=path,
-        files=tuple(file for table in tables for file in table.files),
         columns=tuple(columns),
         rejected=tuple(rejected[:MAX_REJECTED]),
         rejected_rows=total,

@@ -10,7 +10,6 @@ from typing import Any
 
 from aucstudio.project import scratch
 from aucstudio.project.data.finding import found
-from aucstudio.project.data.input_files import FileStamp
 from aucstudio.project.data.readers.formats import (
     MATRIX,
     PARQUET_FORMAT,
@@ -55,15 +54,12 @@ class Plain(Written):
         Those of them that the user set.
     numbers : frozenset of str
         Columns that the user declared as numbers.
-    stamp : FileStamp
-        Of the given file.
     rows : int
         Number of rows that are read of a typed file; 0 for all.
     """
 
     path: Path
     shown: Path
-    stamp: FileStamp
     format: str
     given: dict[str, Any]
     chosen: tuple[str, ...] = ()
@@ -122,7 +118,6 @@ class Opening:
         enough: int = 0,
     ) -> None:
         self.path, self._shown, self._folder, self._report = path, path, folder, report
-        self._stamp = FileStamp.of(path)
         self._given = {name: value for name, value in given.items() if name != "sheet"}
         self._chosen = given
         self._options = _options_of(given, schema, enough)
@@ -169,7 +164,6 @@ class Opening:
             **facts,
             path=path,
             shown=self._shown,
-            stamp=self._stamp,
             format=self.form.key,
             given={**self._given, **written.known},
             chosen=chosen_parts(self._chosen, written.kind, self.form),
@@ -279,7 +273,6 @@ def with_file_facts(plain: Plain, table: Table) -> Table:
         path=plain.shown,
         format=plain.format,
         sheets=plain.parts,
-        files=(plain.stamp,),
         dialect=dataclasses.replace(table.dialect, sheet=plain.part),
         chosen=plain.chosen,
         remarks=(*plain.remarks, *table.remarks),

@@ -186,10 +186,6 @@ class Source:
         is_plain = form is not None and not form.layout
         return None if self.typed and self.typed.texts_declared and is_plain else form
 
-    def is_spelled(self, k: int) -> bool:
-        """Return whether the texts of a column decide what it is."""
-        return self.typed is None or k in self.typed.spelled
-
 
 @dataclasses.dataclass(frozen=True)
 class Tidied:

@@ -331,11 +331,11 @@ class SmallReader(FormatChecks):
             return
         rows = self._kept()
         height = max(1, BLOCK_CELLS // len(self.source.names))
-        block, more = _take(rows, height), _take(rows, height)
+        block, more = [*itertools.islice(rows, height)], [*itertools.islice(rows, height)]
         self._held = block if not more else []
         while block:
             yield block
-            block, more = more, _take(rows, height)
+            block, more = more, [*itertools.islice(rows, height)]
 
     def _kept(self) -> Iterator[list[str]]:
         counter = RowCounter() if self._counter.total else self._counter
@@ -348,10 +348,6 @@ class SmallReader(FormatChecks):
 
     def _spellings(self, k: int) -> Iterable[str]:
         return (row[k].strip(BLANKS) for block in self._blocks() for row in block)
-
-
-def _take(rows: Iterator[list[str]], height: int) -> list[list[str]]:
-    return [*itertools.islice(rows, height)]
 
 
 class _Column:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -97,7 +97,7 @@ def _scan(path: Path, file: BinaryIO, progress: Advance, delimiter: str) -> Scan
         _refuse_binary(path, head, delimiter)
     decoder = codecs.getincrementaldecoder("utf-8")()
     odd, counter, done, nuls = b"", _Counter(), 0, 0
-    for chunk in read_chunks(file):
+    while chunk := file.read(CHUNK):
         line = counter.lines
         if counter.add(chunk) > LONGEST_ROW:
             longest = bytes_words(LONGEST_ROW)
@@ -129,11 +129,6 @@ def _padding(path: Path) -> int:
         file.seek(max(0, path.stat().st_size - CHUNK))
         tail = file.read()
     return len(tail) - len(tail.rstrip(b"\0"))
-
-
-def read_chunks(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the bytes of a file in chunks."""
-    return iter(lambda: file.read(CHUNK), b"")
 
 
 def _invalid_utf8(decoder: codecs.IncrementalDecoder, chunk: bytes, final: bool = False) -> bytes:
