@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from aucstudio.notices.words import bytes_words
+from aucstudio.project.data.finding import found
 from aucstudio.project.data.input_files import LONGEST_CELL, duckdb_on, literal, quoted
 from aucstudio.project.data.readers.columnar import (
     refuse_long_texts,
