@@ -101,7 +101,6 @@ class RunsModel(TableModel):
         super().__init__(COLUMNS, session)
         self.session = session
         self.needle = ""
-        self._rows: dict[str, int] = {}
         band = session.plan.band
         self.figures = RunValues(self, run_figures, band)
         self._facts = RunValues(self, lambda record, _band: facts_of(record), band)
@@ -125,7 +124,6 @@ class RunsModel(TableModel):
         if self._sorts_by_figures:
             self.figures.ask(run.record for run in reversed(items) if run.record.splits)
         super().replace(items, lambda run: run.record.id)
-        self._rows = {run.record.id: row for row, run in enumerate(self.listed())}
         self.moved.emit()
 
     def search(self, needle: str) -> None:
@@ -140,7 +138,8 @@ class RunsModel(TableModel):
 
     def row_of(self, run: str | None) -> int:
         """Return the row of a run; -1 if it has none."""
-        return self._rows.get(run or "", -1)
+        rows = (row for row, one in enumerate(self.listed()) if one.record.id == run)
+        return next(rows, -1)
 
     def listed(self) -> list[ShownRun]:
         """List the runs that have a row."""
@@ -151,8 +150,7 @@ class RunsModel(TableModel):
         return self.by >= 0 and COLUMNS[self.by].is_figure
 
     def _on_figures(self, records: list[RunRecord]) -> None:
-        rows = [self._rows[one.id] for one in records if one.id in self._rows]
-        if rows:
+        if rows := [row for row, run in enumerate(self.listed()) if run.record in records]:
             first, last = self.index(min(rows), 0), self.index(max(rows), len(COLUMNS) - 1)
             self.dataChanged.emit(first, last)
         if self._sorts_by_figures and not self._again.isActive():

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF, QSizeF, Qt
-from PySide6.QtGui import QPainter, QPen
+from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QApplication, QSizePolicy
 
 from aucstudio.gui.common.plain_text import elided, plain_tooltip, rich
@@ -53,6 +53,10 @@ class _RunSample(_Sample):
 
     def paint(self, painter: QPainter, *_options: object) -> None:
         paint_sample(painter, self.rect(), self._look)
+
+
+def _cut(words: str) -> str:
+    return elided(words, _LETTERS, len)
 
 
 class Legend(pg.LegendItem):
@@ -99,7 +103,10 @@ class Legend(pg.LegendItem):
         self._shown = list(self._entries), width, height, letters, theme
         self.setLabelTextSize(f"{_LETTER_SHARE * letters:.3g}pt")
         marks = [entry for entry in self._entries if not isinstance(entry[1], QPen | RunLook)]
+        line = _LETTER_SHARE * QFontMetricsF(QApplication.font()).height()
         for shown in (self._entries, marks) if height >= _LEAST_HEIGHT else ():
+            if line * len(shown) / _COLUMNS > _MOST_SHARE * height:
+                continue  # no arrangement has room
             self._list(shown, width)
             if self._least().height() <= _MOST_SHARE * height:
                 break
@@ -123,7 +130,7 @@ class Legend(pg.LegendItem):
         for words, drawn in entry:
             shown = self._sample(drawn) if isinstance(drawn, QPen) else drawn
             shown = _RunSample(drawn) if isinstance(drawn, RunLook) else shown
-            self.addItem(shown, rich("{}", elided(words, _LETTERS, len)))
+            self.addItem(shown, rich("{}", _cut(words)))
             plain_tooltip(self.items[-1][1], words)
         for columns in range(_COLUMNS, 0, -1):
             self.setColumnCount(columns)
@@ -170,20 +177,28 @@ class CornerLegend(Legend):
     def fit(self) -> None:
         """Show all entries in one column, if they leave most of the picture free."""
         theme, letters = current_theme(), QApplication.font().pointSizeF()
-        listed = list(self._entries), theme.name, letters
+        metrics, room = (
+            QFontMetricsF(QApplication.font()),
+            self._plot.getPlotItem().getViewBox().rect(),
+        )
+        most = _MOST_COVERED * room.width() * room.height()
+        wide = max(
+            (metrics.horizontalAdvance(_cut(words)) for words, _ in self._entries), default=0
+        )
+        shown = self._entries if wide * metrics.height() * len(self._entries) <= most else []
+        listed = list(shown), theme.name, letters
         if listed != self._listed:
             self._listed = listed
             self.setLabelTextSize(f"{letters:.3g}pt")
             self.setPen(theme.line)
             self.setBrush(faded(theme.card, 235))
-            self._list(self._entries, 0)
+            self._list(shown, 0)
             self.resize(self._least())
         for part in (self, *(label for _sample, label in self.items)):
             plain_tooltip(part, self.tip)
-        room, size = self._plot.getPlotItem().getViewBox().rect(), self._least()
+        size = self._least()
         fits = max(size.width() - room.width(), size.height() - room.height()) <= -2 * _MARGIN
-        few = size.width() * size.height() <= _MOST_COVERED * room.width() * room.height()
-        self.setVisible(bool(self._entries) and fits and few)
+        self.setVisible(bool(shown) and fits and size.width() * size.height() <= most)
         self._plot.hidden_legend = [] if self.isVisible() else self._entries
         if self._moved_from != self.corner:
             self._moved_from = None

@@ -139,7 +139,7 @@ def pair_figures(shown: ShownComparison) -> dict[str, list[Any]]:
 
 _TALLY = "Wins/ties/\nlosses"
 _TINT = 64
-_SAMPLED = 12  # cells of a row or column that set its size; all are written alike
+_SAMPLED = 12  # cells of a row or column that set the size of all; they are written alike
 _NAME_WIDTH = 128  # at least, where the names need as much
 
 _CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -244,7 +244,7 @@ class MatrixTable(QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         for header in (self.horizontalHeader(), self.verticalHeader()):
             header.setHighlightSections(False)
-            header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+            header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
             header.setResizeContentsPrecision(_SAMPLED)
             header.setIconSize(MARKER)
         # Cut short, two lines would become one.
@@ -252,7 +252,16 @@ class MatrixTable(QTableView):
         self.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
 
     def fit(self) -> None:
-        """Leave the names of the runs the room beside the pairs."""
+        """Make the cells as large as the first ones, and leave the names the room beside them."""
+        header, side, tally = (
+            self.horizontalHeader(),
+            self.verticalHeader(),
+            self.model().rowCount(),
+        )
+        widths = map(self.sizeHintForColumn, range(min(2, tally)))
+        header.setDefaultSectionSize(max(header.sectionSizeHint(tally - 1), *widths))
+        side.setDefaultSectionSize(max(side.sectionSizeHint(0), self.sizeHintForRow(0)))
+        self.resizeColumnToContents(tally)
         bar = self.verticalScrollBar().sizeHint().width() + 2 * self.frameWidth()
         room = self.width() - self.horizontalHeader().length() - bar
         self.verticalHeader().setMaximumWidth(max(_NAME_WIDTH, room))
@@ -321,7 +330,7 @@ class PicturePage(QSplitter):
         with QSignalBlocker(self.table.selectionModel()):
             self.matrix.show_comparison(shown)
 
-    def mark(self, chosen: int | None, compared: int | None) -> None:
+    def mark(self, chosen: int | None, compared: int | None, _pair: int | None) -> None:
         """Mark the selected and the compared run, and their pair."""
         self.forest.mark(chosen, compared)
         cell = None
@@ -389,7 +398,7 @@ class TablesPage(QWidget):
         for widget in (self.heading, self.pairs_table):
             widget.setVisible(bool(found.pairs))
 
-    def mark(self, chosen: int | None, pair: int | None) -> None:
+    def mark(self, chosen: int | None, _compared: int | None, pair: int | None) -> None:
         """Mark the selected run and a pair."""
         if chosen is not None:
             self.runs_table.selectRow(chosen)
