@@ -7,7 +7,7 @@ what is clicked in it (github.com/pyqtgraph/pyqtgraph/issues/2622), which here o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pyqtgraph as pg
@@ -148,6 +148,7 @@ class Legend(pg.LegendItem):
         return made
 
 
+_AROUND = 8  # pixels above and below a label
 _MARGIN = 14  # pixels beside a legend in the picture
 _MOST_COVERED = 0.3  # of the picture
 
@@ -157,8 +158,8 @@ class CornerLegend(Legend):
 
     Attributes
     ----------
-    tip : str
-        Its tooltip.
+    tip : callable
+        Returns its tooltip.
     corner : (int, int)
         0 or 1 for left or right, and for top or bottom.
     """
@@ -170,22 +171,17 @@ class CornerLegend(Legend):
         self.setFlag(self.GraphicsItemFlag.ItemIgnoresTransformations, False)
         self.setZValue(100)
         self.layout.setContentsMargins(8, 4, 8, 4)
-        self.frame, self.tip, self.corner = True, "", (1, 1)
+        self.frame, self.corner = True, (1, 1)
+        self.tip: Callable[[], str] = str
         self._listed: object = None
         self._moved_from: tuple[int, int] | None = None
 
     def fit(self) -> None:
         """Show all entries in one column, if they leave most of the picture free."""
         theme, letters = current_theme(), QApplication.font().pointSizeF()
-        metrics, room = (
-            QFontMetricsF(QApplication.font()),
-            self._plot.getPlotItem().getViewBox().rect(),
-        )
-        most = _MOST_COVERED * room.width() * room.height()
-        wide = max(
-            (metrics.horizontalAdvance(_cut(words)) for words, _ in self._entries), default=0
-        )
-        shown = self._entries if wide * metrics.height() * len(self._entries) <= most else []
+        room = self._plot.getPlotItem().getViewBox().rect()
+        least = len(self._entries) * (QFontMetricsF(QApplication.font()).height() + _AROUND)
+        shown = self._entries if least <= room.height() - 2 * _MARGIN else []
         listed = list(shown), theme.name, letters
         if listed != self._listed:
             self._listed = listed
@@ -194,11 +190,13 @@ class CornerLegend(Legend):
             self.setBrush(faded(theme.card, 235))
             self._list(shown, 0)
             self.resize(self._least())
+        tip = self.tip() if shown else ""
         for part in (self, *(label for _sample, label in self.items)):
-            plain_tooltip(part, self.tip)
+            plain_tooltip(part, tip)
         size = self._least()
         fits = max(size.width() - room.width(), size.height() - room.height()) <= -2 * _MARGIN
-        self.setVisible(bool(shown) and fits and size.width() * size.height() <= most)
+        few = size.width() * size.height() <= _MOST_COVERED * room.width() * room.height()
+        self.setVisible(bool(shown) and fits and few)
         self._plot.hidden_legend = [] if self.isVisible() else self._entries
         if self._moved_from != self.corner:
             self._moved_from = None

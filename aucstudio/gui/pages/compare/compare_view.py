@@ -73,7 +73,6 @@ class CompareView(PageView):
 
     listens_to: ClassVar = {
         **PageView.listens_to,
-        "plan": "mark_stale",
         "focus": "_show_threshold",
         "band_rested": "mark_stale",
     }
