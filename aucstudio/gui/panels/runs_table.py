@@ -275,7 +275,7 @@ class RowDelegate(QStyledItemDelegate):
         return QSize(super().sizeHint(option, index).width(), self.row_height())
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        below, caution = self._below(index), bool(index.data(CAUTION))
+        own, caution = index.data(BELOW) or "", bool(index.data(CAUTION))
         shown = QStyleOptionViewItem(option)
         self.initStyleOption(shown, index)
         style = self._view.style() or QApplication.style()
@@ -285,11 +285,10 @@ class RowDelegate(QStyledItemDelegate):
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, self._view)
         if caution:
             area = self._with_sign(painter, area)
-        text = text.removesuffix(index.data(BELOW) or "").rstrip()
-        self._write(painter, area, shown, text, below)
+        text = text.removesuffix(own).rstrip()
+        self._write(painter, area, shown, text, self._below(index, own))
 
-    def _below(self, index: Index) -> str:
-        own = index.data(BELOW) or ""
+    def _below(self, index: Index, own: str) -> str:
         if index.column() != KEYS.index(NAME):
             return own
         places = [KEYS.index(key) for key in _UNDER_NAME]
