@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QApplication, QComboBox, QTableView
+from PySide6.QtWidgets import QApplication, QComboBox
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common import prompts

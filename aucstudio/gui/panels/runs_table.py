@@ -105,8 +105,8 @@ class RunsModel(TableModel):
         self.figures = RunValues(self, run_figures, band)
         self._facts = RunValues(self, lambda record, _band: facts_of(record), band)
         self._again = delayed(self, _SORT_PAUSE, self.refresh)
-        self.figures.arrived.connect(self._on_figures)
-        self._facts.arrived.connect(self._on_facts)
+        for values in (self.figures, self._facts):
+            values.arrived.connect(self._on_arrived)
         session.listen(self.refresh, "runs")
         session.listen(self._on_band, "band_rested")
         session.listen(self.touch, "table")
@@ -149,22 +149,14 @@ class RunsModel(TableModel):
     def _sorts_by_figures(self) -> bool:
         return self.by >= 0 and COLUMNS[self.by].is_figure
 
-    def _on_figures(self, records: list[RunRecord]) -> None:
-        if rows := [row for row, run in enumerate(self.listed()) if run.record in records]:
-            first, last = self.index(min(rows), 0), self.index(max(rows), len(COLUMNS) - 1)
-            self.dataChanged.emit(first, last)
-        if self._sorts_by_figures and not self._again.isActive():
-            self._again.start()
-
-    def _on_facts(self, _records: list[RunRecord]) -> None:
-        if self.needle and not self._again.isActive():
+    def _on_arrived(self, _records: Sequence[RunRecord] = ()) -> None:
+        self.touch()
+        if (self._sorts_by_figures or self.needle) and not self._again.isActive():
             self._again.start()
 
     def _on_band(self) -> None:
         self.figures.set_band(self.session.plan.band)
-        self.touch()
-        if self._sorts_by_figures:
-            self._again.start()
+        self._on_arrived()
 
     # ------------------------------------------------------------- Qt
 

@@ -104,15 +104,12 @@ class Legend(pg.LegendItem):
         self.setLabelTextSize(f"{_LETTER_SHARE * letters:.3g}pt")
         marks = [entry for entry in self._entries if not isinstance(entry[1], QPen | RunLook)]
         line = _LETTER_SHARE * QFontMetricsF(QApplication.font()).height()
-        for shown in (self._entries, marks) if height >= _LEAST_HEIGHT else ():
-            if line * len(shown) / _COLUMNS > _MOST_SHARE * height:
-                continue  # no arrangement has room
-            self._list(shown, width)
-            if self._least().height() <= _MOST_SHARE * height:
-                break
-        else:
-            shown = []
-            self._list(shown, width)
+        most = _MOST_SHARE * height if height >= _LEAST_HEIGHT else 0
+        for shown in (self._entries, marks, []):
+            if line * len(shown) / _COLUMNS <= most:  # else no arrangement has room
+                self._list(shown, width)
+                if self._least().height() <= most:
+                    break
         self._plot.hidden_legend = [
             (words, drawn)
             for words, drawn in self._entries

@@ -49,12 +49,6 @@ PAIR_HEADS, PAIR_TIPS = worded_columns("compare_pairs_table")
 _INTERVAL, _P, _P_CORRECTED = 3, 4, 5
 
 
-def fill(table: SheetTable, rows: list[Row]) -> None:
-    """Show rows; unchanged rows stay selected."""
-    if rows != table.sheet.rows:
-        table.show_rows(rows)
-
-
 def _fit(table: SheetTable) -> None:
     """Hide columns without room, and make the table no higher than its rows need."""
     fits, rows = table.fit_columns(), table.sheet.rowCount()
@@ -139,7 +133,6 @@ def pair_figures(shown: ShownComparison) -> dict[str, list[Any]]:
 
 _TALLY = "Wins/ties/\nlosses"
 _TINT = 64
-_SAMPLED = 12  # cells of a row or column that set the size of all; they are written alike
 _NAME_WIDTH = 128  # at least, where the names need as much
 
 _CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -245,7 +238,6 @@ class MatrixTable(QTableView):
         for header in (self.horizontalHeader(), self.verticalHeader()):
             header.setHighlightSections(False)
             header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-            header.setResizeContentsPrecision(_SAMPLED)
             header.setIconSize(MARKER)
         # Cut short, two lines would become one.
         self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
@@ -389,12 +381,11 @@ class TablesPage(QWidget):
     def show_comparison(self, shown: ShownComparison) -> None:
         """List a comparison."""
         self._found = found = shown.found
-        fill(self.runs_table, run_rows(shown))
+        self.runs_table.show_rows(run_rows(shown))
         if found.pairs:
             self.pairs_table.sheet.heads = pair_heads(found.pairs[0].correction)
-        rows = [pair_row(pair) for pair in found.pairs]
         with QSignalBlocker(self.pairs_table.selectionModel()):
-            fill(self.pairs_table, rows)
+            self.pairs_table.show_rows([pair_row(pair) for pair in found.pairs])
         for widget in (self.heading, self.pairs_table):
             widget.setVisible(bool(found.pairs))
 
