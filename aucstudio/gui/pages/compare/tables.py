@@ -317,8 +317,7 @@ class PicturePage(QSplitter):
         self.forest.show(shown)
         self.pairs_part.setVisible(bool(pairs))
         if pairs:
-            name = CORRECTION_NAMES[pairs[0].correction]
-            self.heading.setText(text("p_in_matrix", name=name))
+            self.heading.setText(text("p_in_matrix", name=CORRECTION_NAMES[pairs[0].correction]))
         with QSignalBlocker(self.table.selectionModel()):
             self.matrix.show_comparison(shown)
 
@@ -393,8 +392,7 @@ class TablesPage(QWidget):
         """Mark the selected run and a pair."""
         if chosen is not None:
             self.runs_table.selectRow(chosen)
-        rows = self.pairs_table
-        _choose(rows, None if pair is None else rows.sheet.index(pair, 0))
+        _choose(self.pairs_table, None if pair is None else self.pairs_table.sheet.index(pair, 0))
 
     def fit(self) -> None:
         """Hide columns without room."""
