@@ -30,7 +30,6 @@ from aucstudio.notices import text
 Index = QModelIndex | QPersistentModelIndex
 Role = Qt.ItemDataRole
 _EDGE = 4  # pixels around the rows of a list
-_MEASURED = 40  # rows whose texts set the widths of columns
 _AT_ONCE = 5_000  # items that are sorted within a frame
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -363,7 +362,7 @@ class TableView(QTableView):
             # whether all its cells are selected, and there may be millions.
             head.setSelectionModel(QItemSelectionModel(model, head))
         if stretched is not None:
-            header.setResizeContentsPrecision(_MEASURED)  # from the first visible row on
+            header.setResizeContentsPrecision(40)  # rows, from the first visible one on
             header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
             header.setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
         self.setIconSize(SWATCH)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QColor, QFont
+from PySide6.QtGui import QColor, QFont, QFontMetrics
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSplitter, QTableView, QWidget
 
 from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
@@ -133,6 +133,7 @@ def pair_figures(shown: ShownComparison) -> dict[str, list[Any]]:
 
 _TALLY = "Wins/ties/\nlosses"
 _TINT = 64
+_AROUND = 8  # pixels beside the text of a cell
 _NAME_WIDTH = 128  # at least, where the names need as much
 
 _CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -140,7 +141,13 @@ _ROLE = Qt.ItemDataRole
 
 
 class PairMatrix(QAbstractTableModel):
-    """Runs against runs, best first; the last column counts wins, ties and losses."""
+    """Runs against runs, best first; the last column counts wins, ties and losses.
+
+    Attributes
+    ----------
+    longest : str
+        A line as wide as the widest one of a pair.
+    """
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -148,6 +155,7 @@ class PairMatrix(QAbstractTableModel):
         self._about = "", ""
         self._cells: dict[tuple[int, int], PairComparison] = {}
         self._standings: list[str] = []
+        self.longest = ""
 
     def show_comparison(self, shown: ShownComparison) -> None:
         """Show a comparison."""
@@ -157,6 +165,9 @@ class PairMatrix(QAbstractTableModel):
         self._cells = {}
         for i, j, pair in shown.found.places():
             self._cells[i, j], self._cells[j, i] = pair, pair.turned()
+        known = [abs(pair.difference) for pair in shown.found.pairs if abs(pair.difference) > 0]
+        # The smallest difference has the most decimals.
+        self.longest = words.figure_words(min(known, default=0.001), "+").rjust(len("< 0.001"), "0")
         self._standings = [
             f"{text('wins_ties_losses', standing=standing)}\nrank {rank_cell(standing)}"
             for standing in shown.found.standings()
@@ -243,20 +254,18 @@ class MatrixTable(QTableView):
         self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
         self.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
 
-    def fit(self) -> None:
-        """Make the cells as large as the first ones, and leave the names the room beside them."""
-        header, side, tally = (
-            self.horizontalHeader(),
-            self.verticalHeader(),
-            self.model().rowCount(),
-        )
-        widths = map(self.sizeHintForColumn, range(min(2, tally)))
-        header.setDefaultSectionSize(max(header.sectionSizeHint(tally - 1), *widths))
-        side.setDefaultSectionSize(max(side.sectionSizeHint(0), self.sizeHintForRow(0)))
+    def fit(self, longest: str) -> None:
+        """Make all cells of a pair large enough for a line, and leave the names the rest."""
+        header, side = self.horizontalHeader(), self.verticalHeader()
+        tally, font = self.model().rowCount(), QFont(self.font())
+        font.setBold(True)
+        wide = QFontMetrics(font).horizontalAdvance(longest) + _AROUND
+        for column in range(tally):
+            self.setColumnWidth(column, max(header.sectionSizeHint(column), wide))
         self.resizeColumnToContents(tally)
+        side.setDefaultSectionSize(max(side.sectionSizeHint(0), self.sizeHintForRow(0)))
         bar = self.verticalScrollBar().sizeHint().width() + 2 * self.frameWidth()
-        room = self.width() - self.horizontalHeader().length() - bar
-        self.verticalHeader().setMaximumWidth(max(_NAME_WIDTH, room))
+        side.setMaximumWidth(max(_NAME_WIDTH, self.width() - header.length() - bar))
 
 
 def _choose(table: QTableView, index: QModelIndex | None) -> None:
@@ -331,7 +340,7 @@ class PicturePage(QSplitter):
 
     def fit(self) -> None:
         """Use the available width."""
-        self.table.fit()
+        self.table.fit(self.matrix.longest)
         self.forest.write_names()
         if not self._moved:
             wanted = min(self.forest.wanted_height(), int(_FOREST_SHARE * self.height()))
