@@ -337,6 +337,16 @@ def test_only_the_shown_page_is_filled(view, three, qtbot):
     assert [sheet.rowCount() for sheet in sheets] == [3, 3]
 
 
+def test_every_cell_of_the_matrix_shows_its_whole_difference(view, three, add, session, qtbot):
+    add("d", 0.0101)
+    table = view.picture.table
+    for runs in (4, 3):
+        shown(view, qtbot)
+        assert table.model().rowCount() == runs
+        assert all(table.columnWidth(k) >= table.sizeHintForColumn(k) for k in range(runs + 1))
+        session.set_look(three["b"].id, "Hide", visible=False)
+
+
 @pytest.mark.parametrize("percent", [100, 150])
 def test_tables_show_whole_names_at_any_text_size(view, add, qtbot, percent):
     names = ["Additive logistic regression (2)", "Kernel RankSVM, random Fourier features"]
