@@ -267,7 +267,7 @@ class RowDelegate(QStyledItemDelegate):
         return QSize(super().sizeHint(option, index).width(), self.row_height())
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        own, caution = index.data(BELOW) or "", bool(index.data(CAUTION))
+        below, caution = self._below(index), bool(index.data(CAUTION))
         shown = QStyleOptionViewItem(option)
         self.initStyleOption(shown, index)
         style = self._view.style() or QApplication.style()
@@ -277,10 +277,11 @@ class RowDelegate(QStyledItemDelegate):
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, self._view)
         if caution:
             area = self._with_sign(painter, area)
-        text = text.removesuffix(own).rstrip()
-        self._write(painter, area, shown, text, self._below(index, own))
+        text = text.removesuffix(index.data(BELOW) or "").rstrip()
+        self._write(painter, area, shown, text, below)
 
-    def _below(self, index: Index, own: str) -> str:
+    def _below(self, index: Index) -> str:
+        own = index.data(BELOW) or ""
         if index.column() != KEYS.index(NAME):
             return own
         places = [KEYS.index(key) for key in _UNDER_NAME]
