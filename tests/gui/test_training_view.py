@@ -6,12 +6,12 @@ import warnings
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QLabel
 
 from aucstudio.engine import roc
 from aucstudio.engine.monitor import Step
 from aucstudio.gui.common.plots.legend import Legend
-from aucstudio.gui.common.theme import apply_theme, current_theme
+from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.training.training_view import TrainingView
 from aucstudio.gui.pages.training.words import step_words
 from aucstudio.gui.state.plan import RunLook
@@ -114,7 +114,7 @@ def test_gap_is_the_remaining_improvement_as_a_share_of_the_objective(view, add,
 
 def test_run_without_proof_is_not_called_converged(view, add, qtbot):
     add("rankboost", name="Boosted")
-    assert shown(view, qtbot).startswith("Boosted was trained to its end")
+    assert shown(view, qtbot).startswith("Boosted was trained to the end")
     record = add(name="Line")
     made_of = dataclasses.replace(record.experiment, members=("a", "b"))
     split = dataclasses.replace(record.splits[0], gap=None, n_iter=2, trajectory=None)
@@ -299,7 +299,7 @@ def test_peak_is_reported_only_if_significant(view, add, qtbot):
     y = split.test_positive
     rng = np.random.default_rng(0)
     good, poor = (rng.normal(size=len(y)) + shift * y for shift in (4.0, 0.3))
-    for last, words in ((poor, "peaked with "), (good - 1e-3 * y * np.arange(len(y)), "ends")):
+    for last, words in ((poor, "peaked at "), (good - 1e-3 * y * np.arange(len(y)), "ends")):
         scores = np.stack([poor, good, last]).astype(np.float32)
         looks = dataclasses.replace(
             split.trajectory,
@@ -312,7 +312,7 @@ def test_peak_is_reported_only_if_significant(view, add, qtbot):
         put(view.session, dataclasses.replace(record, id=words, splits=(changed,)))
         text = shown(view, qtbot)
         assert f"Held-out AUC {words}" in text
-        assert ("at iteration 5 and ends at" in text) == (last is poor)
+        assert ("in iteration 5 and ends at" in text) == (last is poor)
 
 
 def test_stages_before_training_are_named(view, add, qtbot):
@@ -513,19 +513,16 @@ def legends(view):
     return [item for item in items if isinstance(item, Legend) and item.items]
 
 
-def test_legend_follows_the_theme(qtbot, view, add):
+def test_legend_follows_the_theme(qtbot, view, add, apply_style):
     add()
     view.resize(760, 760)
     shown(view, qtbot)
-    try:
-        apply_theme(QApplication.instance(), "dark")
-        view.restyle()
-        shown(view, qtbot)
-        (legend,) = legends(view)
-        for _sample, name in legend.items:
-            assert current_theme().text.lower() in name.item.toHtml().lower()
-    finally:
-        apply_theme(QApplication.instance(), "light")
+    apply_style("dark")
+    view.restyle()
+    shown(view, qtbot)
+    (legend,) = legends(view)
+    for _sample, name in legend.items:
+        assert current_theme().text.lower() in name.item.toHtml().lower()
 
 
 def test_sentence_names_the_split_of_the_areas(qtbot, view, add, session):
