@@ -229,9 +229,8 @@ class _Search:
         declared = None if table.weights is None else table.weights[places]
         weights = None if declared is None else relative(declared)
         seed = validation.seed
-        members = (
-            library("thorough", len(places), seed, X.shape[1]) if entrants is None else entrants
-        )
+        options = len(places), seed, X.shape[1], self.result.band
+        members = library("thorough", *options) if entrants is None else entrants
         criterion = Criterion.of_range(self.range, positive, weights)
         parts = X, positive, groups, weights, criterion, list(members), self.folds, seed
         growth = 0.0 if self._is_whole else (len(labelled) / len(places)) ** _COST_OF_ROWS
