@@ -22,7 +22,7 @@ from aucstudio.engine import roc
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.threshold import Chosen, ThresholdChooser, score_words
+from aucstudio.gui.common.threshold import Chosen, ThresholdChooser, score_words, units_words
 from aucstudio.gui.common.widgets import STRETCH, answers, down, label, named, show_note
 from aucstudio.gui.state.background import Answer, Background
 from aucstudio.gui.state.session import Session, ShownRun
@@ -221,10 +221,12 @@ class ModelChoice(QObject):
 
     def _show(self) -> Choice:
         choice, model = self._choice(), self._run.record.splits[self._split].model
-        after_refit = self._after_refit()
-        figures = ThresholdFigures.of(
-            counts_at(self._curve(), choice.threshold), self._session.stakes.prior
-        )
+        after_refit, stakes = self._after_refit(), self._session.stakes
+        one_of_several = len(self._run.record.splits) > 1 and self.kinds.checkedId() != REFIT
+        if self._in_sample() or one_of_several:
+            figures = ThresholdFigures.of(counts_at(self._curve(), choice.threshold), stakes.prior)
+        else:
+            figures = ThresholdFigures.of_run(self._run.record, self.target, stakes)
         names = model.positive, model.negative
         where = self._where()
         self.chooser.show_chosen(Chosen(self.target, choice, figures, names, where, after_refit))
@@ -237,17 +239,14 @@ class ModelChoice(QObject):
     def _where(self) -> str:
         """Describe the rows of the figures, and the threshold of the saved model."""
         count, refits = len(self._run.record.splits), self.kinds.checkedId() == REFIT
-        figures = text(
-            "figures_of_model",
-            refit=refits,
-            in_sample=self._in_sample(),
-            split=self._split + 1 if count > 1 else None,
-        )
-        if self.target.rule == OWN:
-            return figures
-        if not refits:
-            return f"{figures} {text('threshold_kept')}"
-        return f"{figures} {text('threshold_of_rank', several=count > 1)}"
+        split, in_sample = self._split + 1 if count > 1 else None, self._in_sample()
+        if refits and split:
+            figures = text("figures_over_splits", splits=count)
+        else:
+            figures = text("figures_of_model", refit=refits, in_sample=in_sample, split=split)
+        kept = text("threshold_of_rank", several=count > 1) if refits else text("threshold_kept")
+        kept = "" if self.target.rule == OWN else kept
+        return " ".join(filter(None, [figures, units_words(self._run.record), kept]))
 
     def _choices(self) -> list[str]:
         splits, at = self._run.record.splits, self._split
