@@ -122,8 +122,8 @@ def library(
     if is_listed(name):
         return read_list(name)
     leaf, root = rows // _ROWS_PER_LEAF, max(1, math.isqrt(features))
-    range_ = ",".join(str(float(end)) for end in fpr_range)
     shape = {"leaf": max(1, leaf), "leaf_of_3": max(3, leaf), "third_of_leaf": max(3, leaf) // 3}
+    ends = ",".join(str(float(end)) for end in fpr_range)
     small = rows <= _MOST_KERNEL_ROWS
     holds = {"small": small, "large": not small, "all": max(1, features) != root}
     holds["third"] = max(1, features // 3) != root
@@ -132,8 +132,6 @@ def library(
     for part in parts.get(name, ("quick",)):
         for block in declarations("crossfit", "libraries.toml")[part]:
             if all(holds[word] for word in block.get("when", "").split()):
-                texts = block["members"].format(
-                    seed=seed, other_seed=seed + 1, range=range_, **shape
-                )
-                members += read_list(texts)
+                seeds = {"seed": seed, "other_seed": seed + 1}
+                members += read_list(block["members"].format(range=ends, **seeds, **shape))
     return members

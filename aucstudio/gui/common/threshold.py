@@ -182,10 +182,7 @@ class Chosen:
         """Return the threshold in focus of a run, with its counts."""
         record, stakes, target = run.record, session.stakes, session.focus.target
         model, count = record.splits[split].model, len(record.splits)
-        placed = session.focus.threshold
-        # A threshold in focus has been computed already.
-        choice = Choice(placed) if placed else choose(record, split, target, stakes)
-        where = []
+        choice, where = choose(record, split, target, stakes), []
         if target.rule == TYPED and not target.is_typed_on(record, split):
             where.append(
                 f"Set on another scale of scores; applied here at the same FPR, {target.fpr:.3g}."

@@ -421,16 +421,17 @@ def inner_folds(validation: Validation) -> int:
     return min(validation.folds, _MOST_FOLDS) if validation.scheme == K_FOLDS else FOLDS
 
 
-def plan_words(validation: Validation) -> str:
+def plan_words(validation: Validation, *, grouped: bool = False) -> str:
     """Describe the held-out rows and the use of the others."""
     held, folds = held_out_once(validation), inner_folds(validation)
     if held.scheme == FILE:
         rows = f"the rows of {Path(held.test_file).name}"
         return f"Final figures: {rows}. Methods are compared in {folds} folds of the open table."
     why = "" if held == validation else ", independent of the validation settings"
+    rows = f"{'whole groups, about ' * grouped}{100 * held.test_size:.0f} % of the rows"
     of = " (as under Validation)" if validation.scheme == K_FOLDS else ""
     return (
-        f"Final figures: {100 * held.test_size:.0f} % of the rows, held out at random{why}. "
+        f"Final figures: {rows}, held out at random{why}. "
         f"Methods are compared in {folds} folds{of} of the other rows."
     )
 
