@@ -15,6 +15,7 @@ from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.pages.model import charts
 from aucstudio.gui.pages.model.model_view import ModelView
 from aucstudio.gui.pages.model.tree import place
+from aucstudio.notices import text
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.explain.importance import permutation_importance
 from aucstudio.project.explain.trees import Node
