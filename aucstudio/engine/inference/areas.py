@@ -394,6 +394,8 @@ def few_words(sampling: Sampling, negatives: float, positives: float = math.inf)
     row, count = ("negative", negatives) if negatives < LEAST else ("positive", positives)
     # Rows of one group, or of unequal weight, count as fewer independent ones.
     cause = "groups" if sampling.clustered else "weights" if sampling.shares else ""
-    kind, number = f"independent {row}" if cause else row, f"only {count:.2g}"
-    words = f"less than one {kind}" if count < 1 else f"{number} {kind}{'s' * (number[5:] != '1')}"
-    return f"{f'the {cause} leave ' * bool(cause)}{words} in the range"
+    start, row = (f"the {cause} leave ", f"independent {row}") if cause else ("", row)
+    if count < 1:
+        return f"{start}less than one {row} in the range"
+    number = f"{count:.2g}"
+    return f"{start}only {number} {row}{'' if number == '1' else 's'} in the range"

@@ -220,21 +220,16 @@ class ModelChoice(QObject):
             self.changed.emit()
 
     def _show(self) -> Choice:
-        choice, model = self._choice(), self._run.record.splits[self._split].model
-        after_refit, stakes = self._after_refit(), self._session.stakes
-        one_of_several = len(self._run.record.splits) > 1 and self.kinds.checkedId() != REFIT
-        if self._in_sample() or one_of_several:
+        record, stakes = self._run.record, self._session.stakes
+        choice, model = self._choice(), record.splits[self._split].model
+        refits = self.kinds.checkedId() == REFIT
+        if self._in_sample() or (len(record.splits) > 1 and not refits):
             figures = ThresholdFigures.of(counts_at(self._curve(), choice.threshold), stakes.prior)
         else:
-            figures = ThresholdFigures.of_run(self._run.record, self.target, stakes)
-        names = model.positive, model.negative
-        where = self._where()
-        self.chooser.show_chosen(Chosen(self.target, choice, figures, names, where, after_refit))
+            figures = ThresholdFigures.of_run(record, self.target, stakes)
+        shown = self.target, choice, figures, (model.positive, model.negative), self._where()
+        self.chooser.show_chosen(Chosen(*shown, after_refit=refits and self.target.rule != OWN))
         return choice
-
-    def _after_refit(self) -> bool:
-        """Whether the threshold of the saved model is chosen only after its refit."""
-        return self.kinds.checkedId() == REFIT and self.target.rule != OWN
 
     def _where(self) -> str:
         """Describe the rows of the figures, and the threshold of the saved model."""

@@ -184,14 +184,13 @@ class CandidateComparison:
 
         Among these come those that train for the range, then those that need the least time.
         """
-        turns, tenths = Counter[str](), {m: round(of, 1) for m, of in self._expected.items()}
-        fastest = min(tenths, key=lambda member: tenths[member], default=None)
-        keys = {}
-        for member, tenth in tenths.items():
+        turns, keys = Counter[str](), {}
+        for member, seconds in self._expected.items():
             ranged = self.criterion.share > 0 and "fpr_range" in dict(member.params)
-            keys[member] = member != fastest, turns[member.method], not ranged, tenth
+            keys[member] = turns[member.method], not ranged, round(seconds, 1)
             turns[member.method] += 1
-        return sorted(keys, key=lambda member: keys[member])
+        fastest = min(keys, key=lambda member: keys[member][2], default=None)
+        return sorted(keys, key=lambda member: (member != fastest, keys[member]))
 
     @property
     def _known(self) -> set[Member]:
