@@ -203,11 +203,6 @@ def threshold_words(threshold: float) -> str:
     return f"{threshold:.6g}".replace("-", "\u2212")
 
 
-def score_words(score: float) -> str:
-    """Write a score or a threshold with four digits and a true minus."""
-    return f"{score:.4g}".replace("-", "\u2212")
-
-
 def rates_words(figures: ThresholdFigures) -> str:
     """Return the rates of a threshold that are known, with their intervals."""
     rates = {"TPR": figures.tpr, "FPR": figures.fpr, "precision": figures.precision}
