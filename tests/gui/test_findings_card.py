@@ -407,3 +407,30 @@ def test_missing_choice_is_shown_once_beside_its_field(open_card, session, count
     assert "choose" not in card.notes.text()
     names = [card.positive_combo.itemText(k) for k in range(card.positive_combo.count())]
     assert sum(name.startswith("class ") for name in names) == count
+
+
+def test_click_never_hits_what_moved_under_the_pointer(open_card, session, qtbot):
+    value = number()
+    rows = [f"{k % 2 + value_of(k)},{value()},{k % 2}" for k in range(80)]
+    card = open_card("told,a,y", rows)
+    button = card.findChild(QPushButton, "finding_0_action_0")
+    place = button.mapTo(card, button.rect().center())
+    session.set_roles(roles={"told": "ignore"})
+    finish_check(card)
+    card.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
+    said = []
+    session.message.connect(said.append)
+    session.set_roles("Use told", roles={"told": "number"})
+    finish_check(card)
+    card.layout().activate()
+    left = Qt.MouseButton.LeftButton
+    qtbot.mouseClick(card.window().windowHandle(), left, pos=place)
+    assert session.table.column("told").role == "number"
+    qtbot.waitUntil(lambda: not card.testAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents))
+    qtbot.mouseClick(card.window().windowHandle(), left, pos=place)
+    assert session.table.column("told").role == "ignore"
+    assert said[0] == "Done: Use told. Edit ▸ Undo reverses it."
+
+
+def value_of(k):
+    return 0.001 * (k % 7)

@@ -20,6 +20,7 @@ from aucstudio.gui.common.widgets import (
     Fold,
     across,
     fill,
+    hold_clicks,
     label,
     order_tabs,
     push_button,
@@ -128,7 +129,10 @@ class DataPanel(Card):
     def _on_found(self, table: Table, job: Job[Any, tuple[Finding, ...]]) -> None:
         if job.result is not None:
             self._found, self._checked = job.result, table
+            before = self.sizeHint()
             self._show_findings()
+            if self.sizeHint() != before:
+                hold_clicks(self.parentWidget() or self)
 
     def refresh(self) -> None:
         """Show the session's table."""

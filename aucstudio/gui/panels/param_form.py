@@ -70,7 +70,7 @@ class SwitchEditor(QCheckBox):
 class TextEditor(QLineEdit):
     """A number, a range or a word, as the declaration parses it; the arrow keys step numbers.
 
-    Typed text stays as it is until another value is set.
+    Valid text is written as other values are when the field is left.
     """
 
     edited = Signal()
@@ -83,6 +83,7 @@ class TextEditor(QLineEdit):
         if declared.none:
             self.setPlaceholderText(declared.none)
         self.textEdited.connect(self._on_typed)
+        self.editingFinished.connect(self._on_left)
 
     def value(self) -> Any:
         """Read the field.
@@ -99,22 +100,13 @@ class TextEditor(QLineEdit):
         return self._held
 
     def setValue(self, value: Any) -> None:
-        try:
-            shown = self.value()
-        except InvalidSetting:
-            shown = self._held  # the text is unfinished
-        self._held = value
-        if shown != value:
+        before, self._held = self._held, value
+        if before != value:  # else it may be typed now
             self._show(value)
 
     def revert(self) -> None:
         """Replace invalid text by the last valid value."""
-        try:
-            is_held = self.value() == self._held
-        except InvalidSetting:
-            is_held = False
-        if not is_held:
-            self._show(self._held)
+        self._show(self._held)
 
     def mark(self, *, valid: bool) -> None:
         """Show whether the text is valid."""
@@ -129,6 +121,10 @@ class TextEditor(QLineEdit):
         with contextlib.suppress(InvalidSetting):
             self._held = self.value()
         self.edited.emit()
+
+    def _on_left(self) -> None:
+        with contextlib.suppress(InvalidSetting):
+            self._show(self.value())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         steps = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}

@@ -258,9 +258,10 @@ class SessionState(QObject):
         if self.table is None:
             return
         words = {"label": "Change label", "positive": "Change positive class"}
-        text = undo or words.get(next(iter(changes), ""), "Change column roles")
+        what = undo or words.get(next(iter(changes), ""), "Change column roles")
         new = self.table.with_roles(**changes)
-        self.undo_stack.push(_Swap(self.put_table, self.table, new, text))
+        self.undo_stack.push(_Swap(self.put_table, self.table, new, what))
+        self.message.emit(text("done_with_undo", what=what))
 
     def keep_from_methods(self, column: str) -> None:
         """Exclude a column from training, with undo."""
