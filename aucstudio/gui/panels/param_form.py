@@ -71,6 +71,11 @@ class TextEditor(QLineEdit):
     """A number, a range or a word, as the declaration parses it; the arrow keys step numbers.
 
     Valid text is written as other values are when the field is left.
+
+    Attributes
+    ----------
+    held : object
+        The last valid value.
     """
 
     edited = Signal()
@@ -78,7 +83,7 @@ class TextEditor(QLineEdit):
     def __init__(self, declared: Param) -> None:
         super().__init__()
         self._declared = declared
-        self._held: Any = declared.default
+        self.held: Any = declared.default
         self._show(declared.default)
         if declared.none:
             self.setPlaceholderText(declared.none)
@@ -94,19 +99,14 @@ class TextEditor(QLineEdit):
         """
         return self._declared.parse(self.text())
 
-    @property
-    def held(self) -> Any:
-        """The last valid value."""
-        return self._held
-
     def setValue(self, value: Any) -> None:
-        before, self._held = self._held, value
+        before, self.held = self.held, value
         if before != value:  # else it may be typed now
             self._show(value)
 
     def revert(self) -> None:
         """Replace invalid text by the last valid value."""
-        self._show(self._held)
+        self._show(self.held)
 
     def mark(self, *, valid: bool) -> None:
         """Show whether the text is valid."""
@@ -119,7 +119,7 @@ class TextEditor(QLineEdit):
 
     def _on_typed(self) -> None:
         with contextlib.suppress(InvalidSetting):
-            self._held = self.value()
+            self.held = self.value()
         self.edited.emit()
 
     def _on_left(self) -> None:

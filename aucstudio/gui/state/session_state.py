@@ -185,6 +185,9 @@ class SessionState(QObject):
         targets = {run: target for run, target in now.targets.items() if run not in plan.looks}
         looks, targets = {**plan.looks, **looks}, {**targets, **plan.targets}
         self.put_plan(dataclasses.replace(plan, looks=looks, targets=targets, layout=now.layout))
+        restored = (k for k, look in plan.looks.items() if now.looks.get(k, look).removed)
+        if (run := next((k for k in restored if not plan.looks[k].removed), None)) is not None:
+            self.select(run)
 
     def put_plan(self, plan: Plan) -> None:
         """Show another plan, without undo."""

@@ -226,10 +226,12 @@ class ScoresView(PageView):
 
     def _show_row(self, split: SplitResult, row: int | None) -> None:
         # Rows of a test file are not rows of the table.
-        place = np.flatnonzero(split.test_rows == row) if self.worst.has_table else ()
-        score = float(split.test_scores[place[0]]) if len(place) else None
-        named = row is not None and score is not None
-        self.picture.show_row(score, row_name(self.session.table, row) if named else "")
+        table = self.session.table if self.worst.has_table else None
+        place = np.flatnonzero(split.test_rows == row)
+        if row is None or table is None or not len(place):
+            self.picture.show_row(None)
+        else:
+            self.picture.show_row(float(split.test_scores[place[0]]), row_name(table, row))
         self.worst.show_row(row)
 
     def _counts(self, split: SplitResult) -> Confusion:
