@@ -95,13 +95,13 @@ class DataView(PageView):
         row.put(self.filters.part_combo)
         self.split_combo = self.choose_split("data_split_combo")
         row.put(self.correlation.kind_combo)
-        row.addStretch(1)
-        # Here, because the others must not move when it appears.
-        self.back_button = row.button("data_back_button", verb=self._on_back)
-        row.show(False, self.back_button, self.split_combo)
         self.explain_button = row.put(push_button("data_explain_button", like="explain_button"))
         self.explain_button.clicked.connect(self._on_explain)
         self.save_button = row.put(self.sheet.save_button)
+        # The last, because the others must not move when it appears.
+        self.back_button = row.button("data_back_button", verb=self._on_back)
+        row.show(False, self.back_button, self.split_combo)
+        row.addStretch(1)
 
     def _connect(self) -> None:
         self.filters.changed.connect(self.refresh)

@@ -179,9 +179,7 @@ class WorstRows(QWidget):
         title = PlainLabel("Ro&ws by score")
         title.setBuddy(self.side)
         title.setProperty("role", "muted")
-        self.list = SheetTable(
-            "worst_table", "Rows by score", _HEADS, _LINE, 0, tips=_TIPS, words=()
-        )
+        self.list = SheetTable("worst_table", "Rows by score", _HEADS, _LINE, tips=_TIPS)
         self.list.selectionModel().currentRowChanged.connect(lambda: self._do("point"))
         self.list.activated.connect(lambda: self._do("data"))
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
