@@ -301,9 +301,10 @@ def test_unsaved_scores_are_not_lost_unasked(
 def test_scores_are_written_as_the_input(dialog_of, later, choose_table, press, answers, tmp_path):
     path, plain = later(), tmp_path / "plain.csv"
     rows = read_rows(path)
+    path = path.rename(path.with_suffix(".tsv"))
     with path.open("w", newline="", encoding="utf-8") as file:
         cells = [[cell.replace(".", ",") for cell in row] for row in rows]
-        csv.writer(file, delimiter=";").writerows(cells)
+        csv.writer(file, delimiter="\t").writerows(cells)
     dialog = dialog_of()
     choose_table(dialog, path)
     press(dialog, dialog.score)
@@ -314,11 +315,13 @@ def test_scores_are_written_as_the_input(dialog_of, later, choose_table, press, 
     assert dialog.format.currentData() == "input"
     answers.save_path = str(tmp_path / "own.csv")
     press(dialog, dialog.save)
+    assert answers.suggested.endswith("-scores.tsv")
     choose(dialog.format, ".csv")
     answers.save_path = str(plain)
     press(dialog, dialog.save)
+    assert answers.suggested.endswith("-scores.csv")
     with (tmp_path / "own.csv").open(encoding="utf-8", newline="") as file:
-        own = list(csv.reader(file, delimiter=";"))
+        own = list(csv.reader(file, delimiter="\t"))
     assert "," in own[1][1]
     assert [[cell.replace(",", ".") for cell in row] for row in own] == read_rows(plain)
 
