@@ -134,7 +134,7 @@ class TextEditor(QLineEdit):
 
     def _step(self, direction: int) -> bool:
         try:
-            value = self.value()
+            value = self.held = self.value()
             stepped = _stepped(self._declared, value, direction)
             self._declared.check(stepped)
         except InvalidSetting:
