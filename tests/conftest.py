@@ -73,6 +73,15 @@ def table(table_file, table_once):
     return dataclasses.replace(table_once, path=table_file)
 
 
+def small_settings(method, **more):
+    """Return those settings of a method that make it fast on a small table."""
+    from aucstudio.engine import METHODS, declared_params
+
+    small = {"library": "few", "n_trees": 30, "n_rounds": 20} | more
+    declared = declared_params(METHODS[method])
+    return {name: value for name, value in small.items() if name in declared}
+
+
 @pytest.fixture
 def run(capsys):
     """Call the command line; return its exit status, output and messages."""

@@ -49,10 +49,7 @@ def test_methods_describes_one_method(run):
     assert "did you mean 'auc-rls'?" in err
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    CASES["misspelt"],
-)
+@pytest.mark.parametrize(("words", "expected"), CASES["misspelt"])
 def test_misspelt_words_get_a_suggestion(run, words, expected):
     status, out, err = run(*words)
     assert (status, out) == (2, "")
@@ -350,10 +347,7 @@ def test_experiment_file_reproduces_the_numbers_of_train(run, table_file, tmp_pa
     assert "svm" in run("run", tmp_path / "two.toml")[1].lower()
 
 
-@pytest.mark.parametrize(
-    ("text", "arguments", "names"),
-    CASES["bad_experiments"],
-)
+@pytest.mark.parametrize(("text", "arguments", "names"), CASES["bad_experiments"])
 def test_invalid_experiment_files_are_one_error_line(
     run, table_file, tmp_path, text, arguments, names
 ):

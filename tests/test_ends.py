@@ -32,7 +32,7 @@ def until(found, seconds=PATIENCE):
     limit = time.monotonic() + seconds
     while not (thing := found()):
         assert time.monotonic() < limit, "timed out"
-        time.sleep(0.02)
+        time.sleep(0.1)  # asking takes processor time from what is waited for
     return thing
 
 

@@ -17,6 +17,7 @@ import time
 
 import numpy as np
 from scipy import stats
+from scipy.optimize import brentq
 
 from aucstudio.engine import inference, roc
 
@@ -54,11 +55,7 @@ def true_area(model, mu, alpha, beta, rounded=False):
 
 def shift_for(model, area):
     """Find the shift that gives a true AUC."""
-    low, high = 0.0, 60.0
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if true_area(model, middle, 0, 1) < area else (low, middle)
-    return low
+    return brentq(lambda mu: true_area(model, mu, 0, 1) - area, 0.0, 60.0)
 
 
 def samples(seed, model, mus, m, n, draws, rho=0.0, rounded=False):

@@ -9,12 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.svm import LinearSVC
 
-from aucstudio.engine.calibration import (
-    KINDS,
-    TILT,
-    calibrate,
-    restore_calibration,
-)
+from aucstudio.engine.calibration import KINDS, TILT, calibrate, restore_calibration
 from aucstudio.engine.reliability import (
     brier_score,
     calibration_error,

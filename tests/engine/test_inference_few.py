@@ -1,5 +1,6 @@
 """Intervals and tests of areas that depend on few rows."""
 
+import itertools
 import math
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from scipy import stats
 
 from aucstudio.engine import inference, roc
-from aucstudio.engine.inference.drawn_curves import _areas, deciding, drawn_areas
+from aucstudio.engine.inference.drawn_curves import deciding, drawn_areas
 from aucstudio.engine.inference.spacings import Descending, DrawnSpacings, Spacings
 from aucstudio.project.results.summary import around
 from tests.benchmarks import inference_grid as grid
@@ -30,19 +31,19 @@ def least(share, cases, deviations=3.5):
 
 @pytest.mark.parametrize("band", [(0.0, 0.3), (0.2, 0.7), (0.0, 1.0), (0.35, 0.4)])
 @pytest.mark.parametrize("levels", [None, 1])
-def test_drawn_areas_match_staircases_through_spacings(band, levels):
+def test_drawn_areas_match_staircases_through_spacings(band, levels, monkeypatch):
     y, score, _ = table(0, 9, 14)
     score = np.round(score * levels) if levels else score
     curve = roc.roc_curve(y, score)
     rng = np.random.default_rng(1)
     along, up = rng.exponential(size=(6, 15)), rng.exponential(size=(6, 10))
-    places = np.arange(15)[None], np.arange(10)[None]
     ends = [np.stack([of, of + 1]) for of in (curve.fp, curve.tp)]
-    found = _areas(
-        DrawnSpacings(along, places[0][0] + 1, ends[0]),
-        DrawnSpacings(up, places[1][0] + 1, ends[1]),
-        *band,
+    drawn = (
+        [DrawnSpacings(up, np.arange(10) + 1, ends[1])],
+        [DrawnSpacings(along, np.arange(15) + 1, ends[0])],
     )
+    monkeypatch.setattr("aucstudio.engine.inference.drawn_curves.drawn_ends", lambda *_: drawn)
+    (found,) = drawn_areas([roc.Ranking.of(y, score)], *band)
     for draw in range(6):
         x, height = (np.append(0, np.cumsum(of[draw])) / of[draw].sum() for of in (along, up))
         for side in (0, 1):
@@ -210,13 +211,18 @@ def test_significance_rule():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [(20, 20), (20, 100), (100, 20), (50, 50), (100, 100)])
 @pytest.mark.parametrize("band", [(0.0, 0.05), (0.0, 0.1), (0.0, 0.3), (0.1, 0.3)])
-def test_intervals_cover_the_truth_over_the_grid(size, band):
-    draws = 60
-    held = [grid.coverage(*size, band, model, mu, draws)[0] for model, mu in grid.SHIFTED]
-    assert min(held) * draws >= least(0.93, draws, 4)
-    assert np.sum(held) * draws >= least(0.95, draws * len(held))
+def test_intervals_cover_the_truth_over_the_grid(band):
+    sizes, draws = [(20, 20), (20, 100), (100, 20), (50, 50), (100, 100)], 30
+    held = np.array(
+        [
+            [grid.coverage(*size, band, model, mu, draws)[0] for model, mu in grid.SHIFTED]
+            for size in sizes
+        ]
+    )
+    assert held.min() * draws >= least(0.93, draws, 4)
+    for of_some in (held, *held, *held.T):
+        assert of_some.sum() * draws >= least(0.95, draws * of_some.size)
 
 
 @pytest.mark.slow
@@ -231,16 +237,14 @@ def test_interval_covers_a_high_auc(size, area):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(20, 50), (100, 100)])
-@pytest.mark.parametrize("band", [(0.0, 0.1), (0.0, 0.3), (0.1, 0.3)])
-def test_true_nulls_are_rarely_rejected_over_the_grid(size, band):
-    draws = 30
-    levels = [
-        grid.rejections(*size, band, model, mu, rho, draws)[0]
-        for model, mu in grid.SHIFTED
-        for rho in (0.0, 0.6, 0.95)
-    ]
-    cases = draws * len(levels)
-    assert np.sum(levels) * draws <= cases - least(0.94, cases)
+def test_true_nulls_are_rarely_rejected_over_the_grid(size):
+    draws, bands, correlations = 20, [(0.0, 0.1), (0.0, 0.3), (0.1, 0.3)], (0.0, 0.6, 0.95)
+    cells = itertools.product(bands, correlations, grid.SHIFTED)
+    levels = [grid.rejections(*size, band, *case, rho, draws)[0] for band, rho, case in cells]
+    by_band = np.reshape(levels, (len(bands), -1))
+    for of_some in (by_band, *by_band):
+        cases = draws * of_some.size
+        assert of_some.sum() * draws <= cases - least(0.94, cases)
 
 
 @pytest.mark.slow

@@ -10,11 +10,7 @@ from scipy.integrate import quad
 from scipy.stats import beta as beta_distribution
 from scipy.stats import ks_2samp
 from sklearn.isotonic import isotonic_regression
-from sklearn.metrics import (
-    average_precision_score,
-    precision_recall_curve,
-    roc_auc_score,
-)
+from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score
 
 from aucstudio.engine import roc
 from tests.engine.test_roc import columns, random_table

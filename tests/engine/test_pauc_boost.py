@@ -113,7 +113,7 @@ def test_objective_falls_and_matches_the_scorer(fpr_range):
         if step.iteration:
             steps.append((step.objective, step.scorer()(X)))
 
-    fitted = PAUCBoost(fpr_range=fpr_range, n_rounds=30).fit(X, y, callback=record_step)
+    fitted = PAUCBoost(fpr_range=fpr_range, n_rounds=15).fit(X, y, callback=record_step)
     objectives = [value for value, _ in steps]
     assert (np.diff(objectives) < 0).all()
     assert objectives[-1] == fitted.objective_

@@ -14,12 +14,7 @@ from aucstudio.engine.methods.stochastic import NOAM, NSAUC, NSOLAM, NSVMSGD2
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.solvers import cutting_plane, stochastic
 from aucstudio.engine.solvers.online import BufferedPairs, Saddle
-from aucstudio.engine.solvers.stochastic import (
-    PairSteps,
-    draw_pairs,
-    draw_rows,
-    search_rate,
-)
+from aucstudio.engine.solvers.stochastic import PairSteps, draw_pairs, draw_rows, search_rate
 
 METHODS = [NSAUC, NSVMSGD2, NOAM, NSOLAM]
 every_method = pytest.mark.parametrize("method", METHODS)

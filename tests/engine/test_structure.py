@@ -10,13 +10,7 @@ from aucstudio.engine.losses.pairs import AllPairs, neighbour_pairs
 from aucstudio.engine.methods import pair_svm
 from aucstudio.engine.methods.pair_svm import AUCSVM, SAUCSVM
 from aucstudio.engine.params import InvalidSetting
-from tests.engine.test_pair_svm import (
-    FINE,
-    mean_hinge,
-    oracle,
-    pair_rows,
-    sample,
-)
+from tests.engine.test_pair_svm import FINE, mean_hinge, oracle, pair_rows, sample
 
 
 def used_pairs(X, positive, k=None):

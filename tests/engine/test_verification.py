@@ -15,18 +15,11 @@ from aucstudio.engine.verification.optimum import by_cutting_planes
 from aucstudio.engine.verification.problems import PROBLEMS, Trained
 from aucstudio.engine.verification.verified import HeldOutRows
 from aucstudio.engine.verification.verifying import verify
+from tests.conftest import small_settings
 
 BAND = (0.0, 0.3)
 # Small settings for quick fits.
-QUICK = {
-    "library": "few",
-    "n_rounds": 20,
-    "max_iter": 100,
-    "n_landmarks": 15,
-    "n_components": 30,
-    "n_epochs": 2,
-    "max_leaf_nodes": 5,
-}
+QUICK = {"max_iter": 100, "n_landmarks": 15, "n_components": 30, "n_epochs": 2, "max_leaf_nodes": 5}
 CONVEX = [key for key in METHODS if PROBLEMS[METHODS[key].solves].convex]
 
 
@@ -56,7 +49,7 @@ def sample(kind="random", N=48, d=3, seed=0):
 
 def settings(key, **more):
     known = declared_params(METHODS[key])
-    usual = {name: value for name, value in QUICK.items() if name in known}
+    usual = small_settings(key, **QUICK)
     if key == "logistic":
         usual["max_iter"] = 1000
     if "kernel" not in known and key not in ("nbauc", "nsauc", "noam", "nsolam", "nsvmsgd2"):

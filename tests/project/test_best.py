@@ -574,10 +574,7 @@ def test_result_that_cannot_be_stored_is_printed(tmp_path, file, monkeypatch, ca
     assert len(ProjectFile(project).runs()) == len(document["runs"])
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    CASES["wrong_options"],
-)
+@pytest.mark.parametrize(("options", "words"), CASES["wrong_options"])
 def test_invalid_options_are_refused_in_one_line(file, capsys, options, words):
     assert main(["best", str(file), *options]) == 2
     said = capsys.readouterr().err

@@ -187,7 +187,8 @@ def test_rows_keep_their_numbers_in_the_file(tmp_path, monkeypatch, reader):
         assert inspection(table)["rejected"][0]["row"] == 2
 
 
-@pytest.mark.parametrize("rows", [60, pytest.param(400_000, marks=pytest.mark.slow)])
+# More rows than a row group of DuckDB has.
+@pytest.mark.parametrize("rows", [60, pytest.param(150_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("reader", ["duckdb", "disk"])
 def test_bad_rows_are_listed_without_writing_all_rows_again(
@@ -242,14 +243,14 @@ print(memory("VmHWM:") - before, sum(column.values.nbytes for column in table.co
 def test_reading_needs_little_more_memory_than_its_arrays(tmp_path):
     header = ",".join(f"x{k}" for k in range(12)) + "\n"
     rows = ["".join(f"{(j + k) % 10 / 4}," for k in range(11)) + f"{j % 2}\n" for j in range(1000)]
-    for name, times in (("some", 50), ("many", 4_000)):
+    for name, times in (("some", 50), ("many", 2_500)):
         with (tmp_path / name).open("w") as file:
             file.write(header)
             file.writelines("".join(rows) for _ in range(times))
     command = [sys.executable, "-c", _PEAK, str(tmp_path / "some"), str(tmp_path / "many")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     peak, arrays = map(int, done.stdout.split())
-    assert arrays == 8 * 12 * 4_000_000
+    assert arrays == 8 * 12 * 2_500_000
     # The buffers of DuckDB do not grow with the file.
     assert peak < 1.3 * arrays + 100e6
 
@@ -262,14 +263,8 @@ def test_reading_needs_little_more_memory_than_its_arrays(tmp_path):
             {"€ 74.000,-": 74e3, "-5,-": -5, "45,-- €": 45, "(45,-)": -45, "3,5-": -3.5, "5,–": 5},
         ),
         (NumberFormat(".", True, True), {"4.5(P)": 4.5, "45.-": 45, "45.-5": None, "(-5)": -5}),
-        (
-            NumberFormat(".", True, True),
-            {"1,234.–": 1234, "4.5(pre)": None, "1,23,456": 123456},
-        ),
-        (
-            NumberFormat(",", True, True, "%"),
-            {"%12,5": 12.5, "-%1,5": -1.5, "%-1": -1, "5": None},
-        ),
+        (NumberFormat(".", True, True), {"1,234.–": 1234, "4.5(pre)": None, "1,23,456": 123456}),
+        (NumberFormat(",", True, True, "%"), {"%12,5": 12.5, "-%1,5": -1.5, "%-1": -1, "5": None}),
         (NumberFormat(layout="d.m.y"), {"01.12.2023 г.": 19692, "01.12.2023 @ 12:00": 19692.5}),
         (NumberFormat(layout="ymdhms"), {"20231201120000": 19692.5, "20231332120000": None}),
         (NumberFormat(layout="y q"), {"2024Q1": 19723, "2024 3Q": 19905, "2024 Q5": None}),

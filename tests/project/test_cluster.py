@@ -25,15 +25,9 @@ pytest.importorskip("distributed")
 Cluster = pytest.importorskip("tests.scheduler").Cluster
 
 
-@pytest.fixture
-def dask():
-    with contextlib.ExitStack() as stack:
-        yield Cluster(stack)
-
-
 @pytest.fixture(scope="module")
-def stable_cluster():
-    """Return a cluster of two workers that stay alive."""
+def dask():
+    """Return a cluster of two workers."""
     with contextlib.ExitStack() as stack:
         cluster = Cluster(stack)
         for _ in range(2):
@@ -67,11 +61,77 @@ def assert_same_numbers(record, alone):
 
 
 @pytest.mark.slow
+def test_cluster_comparison_equals_the_local_one(dask, plan, table, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(pair_tests, "_WORTH_SENDING", 0)
+    project = ProjectFile.create(tmp_path / "study.aucproj")
+    for weight in (0.01, 1.0, 100.0):
+        project.add_run(execute(plan("auc-rls", {"regularization": weight}), table))
+    project.add_run(execute(plan("auc-rls", scheme="folds", folds=3), table))
+    documents = []
+    for place in (["--cluster", dask.address], []):
+        assert main(["compare", str(project.path), "--json", *place]) == 0
+        documents.append(capfd.readouterr().out)
+    assert documents[0] == documents[1]
+    assert len(json.loads(documents[0])["pairs"]["pauc"]) == 6
+
+
+@pytest.mark.slow
+def test_command_reports_cluster_errors_in_one_line(table_file, tmp_path, monkeypatch, capfd):
+    with contextlib.ExitStack() as stack:
+        report_cluster_errors(Cluster(stack), table_file, tmp_path, monkeypatch, capfd)
+
+
+def report_cluster_errors(dask, table_file, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 5.0)
+    project = tmp_path / "none.aucproj"
+    command = ["train", str(table_file), "--method", "auc-rls", "--project", str(project)]
+
+    def error_of(address):
+        assert main([*command, "--cluster", address]) == 2
+        out, err = capfd.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        assert not project.exists()
+        return err
+
+    assert f"{dask.address} has no workers" in error_of(dask.address)
+    old = tmp_path / "numpy-1.0.dist-info"
+    old.mkdir()
+    (old / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 1.0\n")
+    dask.worker(first=str(tmp_path))
+    dask.wait_for_workers(1)
+    assert f"numpy is {np.__version__} here and 1.0 on the worker tcp://" in error_of(dask.address)
+    monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 0.2)
+    for address in ("tcp://127.0.0.1:1", "tcp://nowhere", "odd://127.0.0.1:1", "tls://[::1]:1"):
+        assert f"no Dask scheduler answers at {address}" in error_of(address)
+
+
+@pytest.mark.slow
+def test_command_trains_on_the_cluster(dask, table_file, capfd):
+    command = ["train", str(table_file), "--method", "auc-rls", "--tune", "auc"]
+    documents = []
+    for place in (["--cluster", dask.address], []):
+        with threadpool_limits(1):
+            assert main([*command, "--json", *place]) == 0
+        out, err = capfd.readouterr()
+        assert err == ""
+        documents.append(json.loads(out))
+    far, here = (document["runs"][0] for document in documents)
+    assert far["auc"] == here["auc"]
+    assert far["id"] == here["id"]
+
+
+def test_missing_dask_names_the_command_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"pip install 'aucstudio\[dask\]'"):
+        cluster.open_cluster("x")
+
+
+@pytest.mark.slow
 def test_lost_workers_change_no_numbers_and_a_lost_scheduler_keeps_splits(
     dask, plan, table, tmp_path, monkeypatch
 ):
-    for _ in range(3):
-        dask.worker()
+    """The last test: it ends the cluster."""
+    dask.worker()
     dask.wait_for_workers(3)
     study, project, lost = two_runs(plan, table), tmp_path / "far.aucproj", []
 
@@ -130,66 +190,3 @@ def lose_the_scheduler(dask, plan, table):
     for record in failed:
         assert f"the connection to the Dask scheduler at {dask.address} was" in record.error
     assert 1 <= sum(len(record.splits) for record in records) < 10
-
-
-@pytest.mark.slow
-def test_cluster_comparison_equals_the_local_one(
-    stable_cluster, plan, table, tmp_path, monkeypatch, capfd
-):
-    monkeypatch.setattr(pair_tests, "_WORTH_SENDING", 0)
-    project = ProjectFile.create(tmp_path / "study.aucproj")
-    for weight in (0.01, 1.0, 100.0):
-        project.add_run(execute(plan("auc-rls", {"regularization": weight}), table))
-    project.add_run(execute(plan("auc-rls", scheme="folds", folds=3), table))
-    documents = []
-    for place in (["--cluster", stable_cluster.address], []):
-        assert main(["compare", str(project.path), "--json", *place]) == 0
-        documents.append(capfd.readouterr().out)
-    assert documents[0] == documents[1]
-    assert len(json.loads(documents[0])["pairs"]["pauc"]) == 6
-
-
-@pytest.mark.slow
-def test_command_reports_cluster_errors_in_one_line(dask, table_file, tmp_path, monkeypatch, capfd):
-    monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 5.0)
-    project = tmp_path / "none.aucproj"
-    command = ["train", str(table_file), "--method", "auc-rls", "--project", str(project)]
-
-    def error_of(address):
-        assert main([*command, "--cluster", address]) == 2
-        out, err = capfd.readouterr()
-        assert (out, err.count("\n")) == ("", 1)
-        assert not project.exists()
-        return err
-
-    assert f"{dask.address} has no workers" in error_of(dask.address)
-    old = tmp_path / "numpy-1.0.dist-info"
-    old.mkdir()
-    (old / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 1.0\n")
-    dask.worker(first=str(tmp_path))
-    dask.wait_for_workers(1)
-    assert f"numpy is {np.__version__} here and 1.0 on the worker tcp://" in error_of(dask.address)
-    monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 0.2)
-    for address in ("tcp://127.0.0.1:1", "tcp://nowhere", "odd://127.0.0.1:1", "tls://[::1]:1"):
-        assert f"no Dask scheduler answers at {address}" in error_of(address)
-
-
-@pytest.mark.slow
-def test_command_trains_on_the_cluster(stable_cluster, table_file, capfd):
-    command = ["train", str(table_file), "--method", "auc-rls", "--tune", "auc"]
-    documents = []
-    for place in (["--cluster", stable_cluster.address], []):
-        with threadpool_limits(1):
-            assert main([*command, "--json", *place]) == 0
-        out, err = capfd.readouterr()
-        assert err == ""
-        documents.append(json.loads(out))
-    far, here = (document["runs"][0] for document in documents)
-    assert far["auc"] == here["auc"]
-    assert far["id"] == here["id"]
-
-
-def test_missing_dask_names_the_command_to_install_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"pip install 'aucstudio\[dask\]'"):
-        cluster.open_cluster("x")

@@ -11,11 +11,7 @@ from aucstudio.engine import roc
 from aucstudio.engine.ensembles.combined import Scale
 from aucstudio.engine.ensembles.selection import Criterion, choose_weights
 from aucstudio.project.combination import combining, member_scores
-from aucstudio.project.combination.combining import (
-    Combining,
-    combine_runs,
-    refit_combination,
-)
+from aucstudio.project.combination.combining import Combining, combine_runs, refit_combination
 from aucstudio.project.combination.planning import plan_combination, why_not
 from aucstudio.project.combination.preparations import common_preparation
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from aucstudio.engine import METHODS, declared_params
+from aucstudio.engine import METHODS
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.summary import auc_summary, run_as_json, same_rows
@@ -15,13 +15,12 @@ from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.final_model import take_model
 from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
-from tests.conftest import with_cells
+from tests.conftest import small_settings, with_cells
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_is_reproducible_bit_for_bit(plan, table, method):
-    small = {"library": "few"} if "library" in declared_params(METHODS[method]) else {}
-    first, again = (execute(plan(method, small), table) for _ in range(2))
+    first, again = (execute(plan(method, small_settings(method)), table) for _ in range(2))
     assert first.status == DONE
     a, b = first.splits[0], again.splits[0]
     np.testing.assert_array_equal(a.test_scores, b.test_scores)

@@ -87,10 +87,7 @@ def test_data_path_is_relative_to_the_experiment_file(plan, table_file, tmp_path
     ("change", "words"),
     [
         *CASES["mistakes"],
-        (
-            ("folds = 2", f"test_size = 1{'0' * 400}"),
-            "must be a finite number",
-        ),
+        (("folds = 2", f"test_size = 1{'0' * 400}"), "must be a finite number"),
         (("folds = 2", f"folds = 1{'0' * 400}"), "validation.folds must be a finite number"),
         (("C = 1", f"C = 1{'0' * 400}"), "[[runs]] number 2, settings.C must be"),
         (("C = 1", f"C = 0x{'f' * 5000}"), "settings.C must be a finite number"),
@@ -107,10 +104,7 @@ def test_mistakes_are_refused_with_their_place(write, change, words):
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("given", "scheme"),
-    CASES["schemes"],
-)
+@pytest.mark.parametrize(("given", "scheme"), CASES["schemes"])
 def test_validation_scheme_is_inferred_from_its_settings(write, given, scheme):
     study = read_study(write(SMALL.replace('scheme = "folds"\nfolds = 2', given)))
     assert study.experiments[0].validation.scheme == scheme

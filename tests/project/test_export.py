@@ -24,13 +24,13 @@ from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.store.export import FORMATS, export_model
 from aucstudio.project.store.model_file import load_model, save_model
-from tests.conftest import write_table
+from tests.conftest import small_settings, write_table
 from tests.project.hand_models import SCORERS, TEXT, hand_model, model_with, prepared
 
 KERNELS = {
     f"auc-rls {kernel}": ("auc-rls", {"kernel": kernel, "gamma": 0.1}) for kernel in ("rbf", "poly")
 }
-TRAINED = {key: (key, {}) for key in METHODS} | KERNELS
+TRAINED = {key: (key, small_settings(key)) for key in METHODS} | KERNELS
 SPELLINGS = {"1": " 1.50 ", "2": "?", "3": "1e-3", "4": "NaN", "5": "-.25", "6": "+2."}
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from aucstudio.cli import main
-from aucstudio.engine import METHODS, declared_params
+from aucstudio.engine import METHODS
 from aucstudio.engine.roc import auc
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.preparing.preparation import learn_preparation
@@ -20,6 +20,7 @@ from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.rows import far_cells
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
+from tests.conftest import small_settings
 from tests.project.test_export import graph_scores, script_scores
 
 ROWS = 160
@@ -234,7 +235,7 @@ def outcome(tmp_path_factory):
             tables[name] = read_table(path, label="y", positive="yes")
         if (method, name) not in found:
             table = tables[name]
-            small = {"library": "few"} if "library" in declared_params(METHODS[method]) else {}
+            small = small_settings(method)
             data = DataReference.to_table(table)
             record = execute(plan_experiment(data, method, small, Validation(test_size=0.5)), table)
             assert record.status == "done", record.error

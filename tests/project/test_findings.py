@@ -525,8 +525,7 @@ def test_inspection_computes_each_column_auc_once(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["kunde", "Lp.", "N° questionnaire", "#", "번호", "患者ID", "caseid", "CASE", "MRN"],
+    "name", ["kunde", "Lp.", "N° questionnaire", "#", "번호", "患者ID", "caseid", "CASE", "MRN"]
 )
 def test_distinct_numbers_in_id_columns_are_identifiers(name):
     numbers = [float(k) for k in RANDOM.permutation(20) + 1000]

@@ -208,7 +208,7 @@ def whole():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ALL)
-def test_every_format_has_the_cells_of_the_csv(tmp_path, ending, whole, reader_of_its_own):
+def test_every_format_has_the_cells_of_the_csv(tmp_path, ending, whole):
     path = made(tmp_path, ending)
     table = read_table(path)
     assert [column.name for column in table.columns] == [column.name for column in whole.columns]

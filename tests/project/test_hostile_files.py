@@ -25,8 +25,6 @@ from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment_file import read_study
 
-pytestmark = pytest.mark.usefixtures("reader_of_its_own")
-
 
 def refused(path, seconds=30.0, **how):
     """Read a file that must be refused quickly; return the error message."""
@@ -77,7 +75,7 @@ def test_exceeded_memory_is_reported(tmp_path, monkeypatch):
     assert "of memory" in refused(path)
 
 
-def test_killed_reader_is_not_reported_as_damage(tmp_path):
+def test_killed_reader_is_not_reported_as_damage(tmp_path, reader_of_its_own):
     path = sqlite_file(
         tmp_path / "endless.sqlite",
         "CREATE VIEW v AS WITH RECURSIVE r(i, y) AS (SELECT 1, 0 UNION ALL "

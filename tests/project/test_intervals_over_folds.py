@@ -64,7 +64,7 @@ def test_intervals_of_tpr_over_folds_cover_and_are_narrower_than_by_splits(level
         scores = rng.normal(size=len(y)) + 1.5 * y
         return y, np.round(scores * levels) if levels else scores
 
-    rng, held, widths, draws = np.random.default_rng(0), 0, [], 200
+    rng, held, widths, draws = np.random.default_rng(0), 0, [], 100
     truth = float(roc.tpr_at(roc.roc_curve(*drawn(rng, 200_000, 200_000)), 0.1))
     for _ in range(draws):
         y, scores = drawn(rng, 100, 500)

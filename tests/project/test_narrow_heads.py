@@ -35,11 +35,7 @@ def look(tmp_path, text, **choices):
 def assert_same_columns(head, whole):
     for column in head.table.columns:
         other = whole.column(column.name)
-        assert (column.role, column.kind, column.missing) == (
-            other.role,
-            other.kind,
-            other.missing,
-        )
+        assert (column.role, column.kind, column.missing) == (other.role, other.kind, other.missing)
         assert column.values.tolist() == other.values.tolist()
     assert head.table.label == whole.label
 

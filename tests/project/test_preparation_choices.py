@@ -7,12 +7,7 @@ import json
 import numpy as np
 import pytest
 from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import (
-    MinMaxScaler,
-    QuantileTransformer,
-    RobustScaler,
-    StandardScaler,
-)
+from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, RobustScaler, StandardScaler
 
 from aucstudio.commands import train
 from aucstudio.commands.options import command_parser

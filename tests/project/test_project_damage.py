@@ -126,11 +126,11 @@ def test_flipped_bits_are_harmless_or_reported(stored, tmp_path, monkeypatch):
     path, whole = stored
     data, place = path.read_bytes(), tmp_path / "flipped.aucproj"
     drawn, outcomes = random.Random(2), []
-    for _ in range(250):
+    for _ in range(100):  # tests.torture.flips flips many more
         place.write_bytes(flipped(data, drawn.randrange(8 * len(data))))
         clear_cache(monkeypatch)
         outcomes.append(check_visible(visible_content(place), whole))
-    assert outcomes.count("reported") > 50
+    assert outcomes.count("reported") > 20
 
 
 @pytest.mark.slow

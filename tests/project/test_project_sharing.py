@@ -284,11 +284,7 @@ def test_merged_plan_keeps_the_changes_of_both():
     }
     assert merged_plans(base, ours, theirs) == {
         "band": [0, 0.2],
-        "looks": {
-            "a": {"name": "A", "removed": True},
-            "b": {"name": "mine"},
-            "c": {"name": "C"},
-        },
+        "looks": {"a": {"name": "A", "removed": True}, "b": {"name": "mine"}, "c": {"name": "C"}},
     }
     assert merged_plans(base, ours, base) == ours
     assert merged_plans(base, base, theirs) == theirs

@@ -133,8 +133,7 @@ def test_commands_repeat_every_setting_of_every_method(files, replanned, method)
 
 
 @pytest.mark.parametrize(
-    ("dialect", "tuning"),
-    [({"header": True}, None), ({}, Tuning("auc", folds=3, seed=7))],
+    ("dialect", "tuning"), [({"header": True}, None), ({}, Tuning("auc", folds=3, seed=7))]
 )
 def test_commands_repeat_dialect_tuning_and_groups(files, replanned, dialect, tuning):
     table = read_table(files[0], label="outcome", positive="yes", dialect=dialect)

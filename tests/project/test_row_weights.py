@@ -277,8 +277,7 @@ def test_weighted_run_is_verified_by_refitting(table, record):
 
 
 @pytest.mark.parametrize(
-    ("cell", "said"),
-    [("-2.5", "below 0"), ("1e+300", "too large"), ("1e-200", "too close to 0")],
+    ("cell", "said"), [("-2.5", "below 0"), ("1e+300", "too large"), ("1e-200", "too close to 0")]
 )
 def test_invalid_weights_are_refused_with_their_row(written, tmp_path, record, capsys, cell, said):
     path, model = spoiled(written, tmp_path, cell), tmp_path / "m.aucmodel"

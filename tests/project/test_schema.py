@@ -207,13 +207,7 @@ def test_parquet_numbers_match_text_levels_of_training(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("", ""),
-        ("A title of the sheet\n\n", ""),
-        ("sep=;\n", ""),
-        ("", "\r"),
-    ],
+    ("before", "after"), [("", ""), ("A title of the sheet\n\n", ""), ("sep=;\n", ""), ("", "\r")]
 )
 def test_header_is_found_below_other_lines(study, tmp_path, before, after):
     model, rows, _ = study
