@@ -776,8 +776,8 @@ def test_card_follows_a_file_that_is_read_again(session, open_view, qtbot, tmp_p
     lines = [f"{'<1.8' if k % 8 == 0 else 2 + k * 0.37},{k % 3},{k % 2}" for k in range(80)]
     path.write_text("\n".join(["dose,x,y", *lines]), encoding="utf-8")
     made = open_view(DataView, session, (1100, 700))
-    for limits, missing in (("missing", 10), ("limit", 0)):
-        session.put_table(read_table(path, label="y", dialect={"limits": limits}))
+    for dialect, missing in ({}, 10), ({"limits": "limit"}, 0):
+        session.put_table(read_table(path, label="y", dialect=dialect))
         made.point_column("dose")
         shown(made, qtbot)
         assert made.card.summary.groups["All rows"].missing == missing

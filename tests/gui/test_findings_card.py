@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialogButtonBox, QLabel, QPushButton
+from PySide6.QtWidgets import QDialogButtonBox, QLabel, QPushButton, QWidget
 
 from aucstudio import cli
-from aucstudio.gui.common.widgets import down, scrolled
+from aucstudio.gui.common.widgets import down
 from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.gui.state.background import Background
@@ -414,8 +414,11 @@ def test_click_never_hits_what_moved_under_the_pointer(open_card, session, qtbot
     value = number()
     rows = [f"{k % 2 + 0.001 * (k % 7)},{value()},{k % 2}" for k in range(80)]
     card = open_card("told,a,y", rows)
-    area = scrolled(down(card))  # as in the window
-    qtbot.addWidget(area)
+    area = QWidget()  # as in the window
+    inside = QWidget(area)
+    inside.setLayout(down(card))
+    area.setLayout(down(inside))
+    qtbot.addWidget(area, before_close_func=lambda _area: card.setParent(None))
     area.resize(380, 700)
     with qtbot.waitExposed(area):
         area.show()

@@ -17,6 +17,7 @@ from aucstudio.gui.common.widgets import (
     LEFT,
     down,
     enable_item,
+    keep_room,
     label,
     named,
     quietly,
@@ -280,9 +281,7 @@ class ThresholdChooser(QWidget):
             self._add_field(row, key)
         self.problem = label("", "error", wrap=True, name=f"{name}_problem")
         if not small:  # an error must not move what is below
-            kept = self.problem.sizePolicy()
-            kept.setRetainSizeWhenHidden(True)
-            self.problem.setSizePolicy(kept)
+            keep_room(self.problem)
         self.effect = label("", wrap=True, name=f"{name}_effect")
         self.card = ConfusionCard(f"{name}_confusion")
         self.remarks = label("", "muted", wrap=True, name=f"{name}_remarks")

@@ -336,7 +336,6 @@ def _controls_within(widget: QWidget) -> Iterator[QWidget]:
 
 _BY_TAB = Qt.FocusPolicy.TabFocus
 _SPARE = 4  # pixels
-_HELD_MILLISECONDS = 500
 MEASURED = 1_000  # items of a list; measuring those of a wide table would take a second
 _MOST_VISIBLE = 24  # items of a drop-down list without a scroll bar
 _SCROLL_BAR = 24  # pixels beside a list's texts
@@ -645,12 +644,11 @@ def show_note(target: QLabel, text: str, role: str = "muted") -> None:
     set_role(target, role)
 
 
-def hold_clicks(moved: QWidget) -> None:
-    """Ignore clicks for a moment on parts that moved under the pointer: they were for others."""
-    if moved.underMouse():
-        through = Qt.WidgetAttribute.WA_TransparentForMouseEvents
-        moved.setAttribute(through)
-        QTimer.singleShot(_HELD_MILLISECONDS, moved, partial(moved.setAttribute, through, False))
+def keep_room(part: QWidget) -> None:
+    """Leave the room of a part empty while it is hidden, so that others do not move."""
+    room = part.sizePolicy()
+    room.setRetainSizeWhenHidden(True)
+    part.setSizePolicy(room)
 
 
 def show_error_at(target: QLabel, text: str) -> None:

@@ -70,7 +70,8 @@ class SwitchEditor(QCheckBox):
 class TextEditor(QLineEdit):
     """A number, a range or a word, as the declaration parses it; the arrow keys step numbers.
 
-    Valid text is written as other values are when the field is left.
+    Typed text stays as it is until another value is set; a range is written as all others when the
+    field is left.
 
     Attributes
     ----------
@@ -88,7 +89,8 @@ class TextEditor(QLineEdit):
         if declared.none:
             self.setPlaceholderText(declared.none)
         self.textEdited.connect(self._on_typed)
-        self.editingFinished.connect(self._on_left)
+        if declared.kind == "range":
+            self.editingFinished.connect(self._on_left)
 
     def value(self) -> Any:
         """Read the field.
@@ -106,7 +108,10 @@ class TextEditor(QLineEdit):
 
     def revert(self) -> None:
         """Replace invalid text by the last valid value."""
-        self._show(self.held)
+        try:
+            self.value()
+        except InvalidSetting:
+            self._show(self.held)
 
     def mark(self, *, valid: bool) -> None:
         """Show whether the text is valid."""

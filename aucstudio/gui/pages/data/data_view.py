@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QStackedWidget
 
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import across, down, holding, push_button
+from aucstudio.gui.common.widgets import across, down, holding, keep_room, push_button
 from aucstudio.gui.pages.data.column_card import ColumnCard, column_sentence
 from aucstudio.gui.pages.data.column_list import Overview
 from aucstudio.gui.pages.data.grids import CorrelationPage, GapPage
@@ -98,8 +98,9 @@ class DataView(PageView):
         self.explain_button = row.put(push_button("data_explain_button", like="explain_button"))
         self.explain_button.clicked.connect(self._on_explain)
         self.save_button = row.put(self.sheet.save_button)
-        # The last, because the others must not move when it appears.
+        # The last and with its room: the others must not move when it appears.
         self.back_button = row.button("data_back_button", verb=self._on_back)
+        keep_room(self.back_button)
         row.show(False, self.back_button, self.split_combo)
         row.addStretch(1)
 
