@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
+from functools import cache
 from pathlib import Path
 
 from aucstudio.notices.words import suggestion
@@ -63,6 +64,7 @@ class Example:
     about: str
 
 
+@cache
 def examples() -> list[Example]:
     """List the example studies."""
     documents = {key: tomllib.loads(_text(key)) for key in STUDIES}

@@ -8,12 +8,15 @@ import threading
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui import app
 from aucstudio.gui.app import make_application
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.main_window import MainWindow
+from aucstudio.gui.panels.method_panel import MethodPanel
 from aucstudio.gui.panels.status import MessageBar
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session
@@ -25,6 +28,14 @@ from aucstudio.project.runs.record import RunRecord
 from tests.gui.leftovers import Leftovers
 
 PATIENCE = 30_000
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark the tests of the whole window as slow."""
+    for item in items:
+        if "window" in item.fixturenames:
+            item.add_marker("slow")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -95,6 +106,18 @@ def answers(monkeypatch):
 
 
 @pytest.fixture
+def apply_style(qapp):
+    """Apply a theme and a text size in percent; the default ones return after the test."""
+
+    def apply(theme="light", percent=100):
+        set_text_size(qapp, percent)
+        apply_theme(qapp, theme)
+
+    yield apply
+    apply()
+
+
+@pytest.fixture
 def session(qtbot):
     make_application("light")
     made = Session()
@@ -109,6 +132,15 @@ def table_session(session, table):
     session.study.table = table
     yield session
     set_running_job(session, None)
+
+
+@pytest.fixture
+def method_panel(table_session, qtbot):
+    """The card of the method, kept alive until its child, the chooser, is deleted."""
+    made = MethodPanel(table_session, *(QAction(table_session) for _ in range(3)))
+    qtbot.addWidget(made)
+    yield made
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture

@@ -2,13 +2,10 @@
 
 from collections import defaultdict
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel
 
 from tests.gui.conftest import make_record, put
-
-pytestmark = pytest.mark.slow
 
 
 def letter(text):

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDialogButtonBox, 
 
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.ensembles.combined import MemberShare
-from aucstudio.gui.common.theme import apply_theme, scaled, set_text_size
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.dialogs.export_model import REFIT, VALIDATED, ExportModelDialog
 from aucstudio.gui.dialogs.run_dialogs import FindBestDialog
 from aucstudio.gui.pages.best.best_view import BestView
@@ -282,7 +282,6 @@ def test_every_page_shows_the_threshold_of_the_best(view, ended, fpr_range, qtbo
     assert again.target_of(end.best) == session.focus.target
 
 
-@pytest.mark.slow
 def test_reopened_project_shows_the_leaderboard(window, table_file, ended, tmp_path, qtbot):
     window.open_now(table_file)
     session, path = window.session, tmp_path / "p.aucproj"
@@ -314,7 +313,6 @@ def test_reopened_project_shows_the_leaderboard(window, table_file, ended, tmp_p
     assert model.threshold_rule == ended.board.model.threshold_rule
 
 
-@pytest.mark.slow
 def test_unfinished_search_is_reported_on_opening(window, table_file, tmp_path, qtbot):
     window.open_now(table_file)
     session, path = window.session, tmp_path / "p.aucproj"
@@ -327,7 +325,6 @@ def test_unfinished_search_is_reported_on_opening(window, table_file, tmp_path, 
     assert "had not finished" in shown(page, qtbot)
 
 
-@pytest.mark.slow
 def test_too_few_rows_are_reported_before_the_search(window, tmp_path, qtbot):
     path = tmp_path / "few.csv"
     path.write_text("a,label\n" + "\n".join(f"{k},{'yes' if k < 2 else 'no'}" for k in range(12)))
@@ -408,7 +405,6 @@ def test_column_header_names_the_ranking_criterion(view, ended, qtbot):
     assert best.cells[4].startswith(f"{end.entries[0].area.value:.3f}")
 
 
-@pytest.mark.slow
 def test_closing_during_a_search_asks_once(window, table_file, answers, qtbot):
     window.open_now(table_file)
     start_search(window.session, LONG)
@@ -421,7 +417,6 @@ def test_closing_during_a_search_asks_once(window, table_file, answers, qtbot):
     qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
 
 
-@pytest.mark.slow
 def test_search_ends_in_its_own_study_after_another_is_opened(window, table_file, tmp_path, qtbot):
     window.open_now(table_file)
     session, path = window.session, tmp_path / "p.aucproj"
@@ -442,7 +437,6 @@ def test_minus_signs_are_typeset_and_hyphens_kept():
     assert typeset("SVM-pAUC: -0.5 (-0.6 … +0.1)") == "SVM-pAUC: −0.5 (−0.6\u00a0…\u00a0+0.1)"
 
 
-@pytest.mark.slow
 def test_search_from_a_table_to_an_exported_model(window, tmp_path, answers, qtbot):
     """By the buttons, with a time limit of six seconds and all methods that suit the rows."""
     window.open_now(write_table(tmp_path / "t.csv"))
@@ -627,25 +621,19 @@ def test_leaderboard_explains_why_an_entry_is_not_compared(view, ended, qtbot):
 
 
 @pytest.mark.parametrize("percent", [100, 150])
-def test_picture_keeps_its_height_on_a_low_page(view, ended, qtbot, percent):
-    application = QApplication.instance()
-    set_text_size(application, percent)
-    apply_theme(application, "light")
-    try:
-        view.resize(640, 480)
-        ended.enter(view.session)
-        shown(view, qtbot)
-        qtbot.mouseClick(view.sentence.more_button, LEFT)
-        shown(view, qtbot)
-        assert view.curve.plot.height() >= scaled(180)
-        bar = view.content.verticalScrollBar()
-        bar.setValue(bar.maximum())
-        QApplication.processEvents()
-        plot, area = view.curve.plot, view.content.viewport()
-        assert plot.mapTo(area, plot.rect().bottomLeft()).y() <= area.height()
-    finally:
-        set_text_size(application, 100)
-        apply_theme(application, "light")
+def test_picture_keeps_its_height_on_a_low_page(view, ended, qtbot, percent, apply_style):
+    apply_style(percent=percent)
+    view.resize(640, 480)
+    ended.enter(view.session)
+    shown(view, qtbot)
+    qtbot.mouseClick(view.sentence.more_button, LEFT)
+    shown(view, qtbot)
+    assert view.curve.plot.height() >= scaled(180)
+    bar = view.content.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    QApplication.processEvents()
+    plot, area = view.curve.plot, view.content.viewport()
+    assert plot.mapTo(area, plot.rect().bottomLeft()).y() <= area.height()
 
 
 @pytest.mark.parametrize("width", [480, 560, 720, 1100])

@@ -120,7 +120,6 @@ def test_connecting_can_be_cancelled(dask, qtbot, session, dialog):
     assert dialog.toggle.text() == "&Connect"
 
 
-@pytest.mark.slow
 def test_menu_opens_the_cluster_dialog(window, qtbot):
     window.actions_.cluster.trigger()
     dialog = window.findChild(ClusterDialog, "cluster_dialog")

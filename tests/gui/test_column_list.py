@@ -26,9 +26,7 @@ def wide_table(columns):
     ]
     made.append(Column.of_cells("city", np.array(["Bern", "Basel"] * 10, dtype=object), 0, 2))
     made.append(Column.of_cells("y", np.array(["a", "b"] * 10, dtype=object), 0, 2))
-    table = Table(
-        path=Path("wide.csv"), format="csv", dialect=Dialect(), sha256="0" * 64, columns=tuple(made)
-    )
+    table = Table(path=Path("wide.csv"), format="csv", dialect=Dialect(), columns=tuple(made))
     return table.with_roles(label="y", positive="a")
 
 

@@ -31,7 +31,6 @@ def menu_action(window, name):
     return found.isEnabled(), found.toolTip()
 
 
-@pytest.mark.slow
 def test_checked_runs_are_combined_into_a_new_run(window, session, qtbot):
     action = window.actions_.combine
     assert action.isEnabled()
@@ -54,7 +53,6 @@ def test_checked_runs_are_combined_into_a_new_run(window, session, qtbot):
     assert "is itself a combination of runs" in action.toolTip()
 
 
-@pytest.mark.slow
 def test_disabled_combine_action_shows_its_reason(window, session, qtbot):
     action, run = window.actions_.combine, session.shown_runs()[0].record.id
     session.set_looks([run], "Hide runs", visible=False)
@@ -71,7 +69,6 @@ def test_disabled_combine_action_shows_its_reason(window, session, qtbot):
     assert not action.isEnabled()
 
 
-@pytest.mark.slow
 def test_refit_of_a_combination_needs_all_members(table_session, qtbot):
     session, folds, runs = table_session, Validation(scheme="folds", folds=3), []
     for method in ("auc-rls", "logistic"):
@@ -100,7 +97,6 @@ def test_refit_of_a_combination_needs_all_members(table_session, qtbot):
     assert "no longer in the project" in gone.toolTip()
 
 
-@pytest.mark.slow
 def test_combination_has_no_members_setting(table_session):
     data = DataReference.to_table(table_session.table)
     trained = plan_experiment(data, "auc-ensemble", {}, Validation())

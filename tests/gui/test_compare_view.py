@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QTableView
 from aucstudio.engine import METHODS
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.sentence import Statement
-from aucstudio.gui.common.theme import apply_theme, current_theme, run_colour, set_text_size
+from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.compare import compare_view
 from aucstudio.gui.pages.compare.compare_view import PICTURE, TABLES, CompareView, table_text
 from aucstudio.gui.pages.compare.words import forecast_words, pair_sentence, tally_words
@@ -244,17 +244,14 @@ def test_numbers_of_the_tables_have_the_pairs(view, three, qtbot):
     assert data["p_corrected"][runs:] == [pair.p_corrected for pair in found.pairs]
 
 
-def test_row_height_follows_the_text_size(view, three, qtbot):
+def test_row_height_follows_the_text_size(view, three, qtbot, apply_style):
     shown(view, qtbot)
     parts = view.picture.forest.plot, view.tables.runs_table
     before = [part.minimumHeight() for part in parts]
-    set_text_size(QApplication.instance(), 200)
-    try:
-        view.restyle()
-        shown(view, qtbot)
-        assert [part.minimumHeight() for part in parts] >= [1.6 * height for height in before]
-    finally:
-        set_text_size(QApplication.instance(), 100)
+    apply_style(percent=200)
+    view.restyle()
+    shown(view, qtbot)
+    assert [part.minimumHeight() for part in parts] >= [1.6 * height for height in before]
 
 
 def test_clicking_a_row_of_the_forest_compares_its_run(view, three, session, qtbot):
@@ -317,33 +314,27 @@ def test_switch_shows_the_picture_or_the_tables(view, three, qtbot):
 
 
 @pytest.mark.parametrize("percent", [100, 150])
-def test_tables_show_whole_names_at_any_text_size(view, add, qtbot, percent):
+def test_tables_show_whole_names_at_any_text_size(view, add, qtbot, percent, apply_style):
     names = ["Additive logistic regression (2)", "Kernel RankSVM, random Fourier features"]
     for name, weight in zip(names, (0.01, 1e4), strict=True):
         add(name, weight)
-    application = QApplication.instance()
-    set_text_size(application, percent)
-    apply_theme(application, "light")
-    try:
-        view.resize(560, 640)
-        view.restyle()
-        shown(view, qtbot)
-        view.show_switch.choose(TABLES)
-        QApplication.processEvents()
-        for table, columns in ((view.tables.runs_table, (0,)), (view.tables.pairs_table, (0, 1))):
-            for column in columns:
-                assert table.columnWidth(column) >= table.sizeHintForColumn(column)
-        runs = view.tables.runs_table
-        hidden = [k for k in range(runs.sheet.columnCount()) if runs.isColumnHidden(k)]
-        assert hidden
-        assert runs.hidden_button.isVisible()
-        qtbot.mouseClick(runs.hidden_button, Qt.MouseButton.LeftButton)
-        assert not any(map(runs.isColumnHidden, hidden))
-        assert runs.columnWidth(0) >= runs.sizeHintForColumn(0)
-        assert runs.horizontalScrollBar().maximum() > 0
-    finally:
-        set_text_size(application, 100)
-        apply_theme(application, "light")
+    apply_style(percent=percent)
+    view.resize(560, 640)
+    view.restyle()
+    shown(view, qtbot)
+    view.show_switch.choose(TABLES)
+    QApplication.processEvents()
+    for table, columns in ((view.tables.runs_table, (0,)), (view.tables.pairs_table, (0, 1))):
+        for column in columns:
+            assert table.columnWidth(column) >= table.sizeHintForColumn(column)
+    runs = view.tables.runs_table
+    hidden = [k for k in range(runs.sheet.columnCount()) if runs.isColumnHidden(k)]
+    assert hidden
+    assert runs.hidden_button.isVisible()
+    qtbot.mouseClick(runs.hidden_button, Qt.MouseButton.LeftButton)
+    assert not any(map(runs.isColumnHidden, hidden))
+    assert runs.columnWidth(0) >= runs.sizeHintForColumn(0)
+    assert runs.horizontalScrollBar().maximum() > 0
 
 
 @pytest.mark.parametrize("correction", CORRECTION_NAMES)

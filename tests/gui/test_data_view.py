@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from aucstudio.engine import roc
 from aucstudio.gui.common.rows_model import GAP, RowsModel
-from aucstudio.gui.common.theme import apply_theme, current_theme, set_text_size
+from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.data.column_card import area_sentence, short_figure
 from aucstudio.gui.pages.data.data_view import COLUMNS, CORRELATION, GAPS, ROWS, DataView
 from aucstudio.gui.pages.data.row_query import Asked, Finder, RowFilter
@@ -501,44 +501,32 @@ def test_table_without_missing_values_shows_a_message(view, session, table, qtbo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", [GAPS, CORRELATION])
-def test_pictures_follow_the_theme(view, session, table, qtbot, qapp, what):
+def test_pictures_follow_the_theme(view, session, table, qtbot, what, apply_style):
     if what == GAPS:
         session.put_table(with_missing_values(table, [7, 90]))
         shown(view, qtbot)
     look(view, qtbot, what)
     picture = view.gaps if what == GAPS else view.correlation
     light = picture.image.image.copy()
-    try:
-        apply_theme(qapp, "dark")
-        view.restyle()
-        shown(view, qtbot)
-        assert not np.array_equal(picture.image.image, light)
-    finally:
-        apply_theme(qapp, "light")
+    apply_style("dark")
+    view.restyle()
+    shown(view, qtbot)
+    assert not np.array_equal(picture.image.image, light)
+    apply_style()
     view.restyle()
     shown(view, qtbot)
     np.testing.assert_array_equal(picture.image.image, light)
 
 
-@pytest.fixture
-def use_text_size(qapp):
-    def use(percent):
-        set_text_size(qapp, percent)
-        apply_theme(qapp, "light")
-
-    yield use
-    use(100)
-
-
-def test_column_width_follows_the_text_size(view, qtbot, use_text_size):
+def test_column_width_follows_the_text_size(view, qtbot, apply_style):
     look(view, qtbot, ROWS)
     before = view.sheet.columnWidth(0)
-    use_text_size(200)
+    apply_style(percent=200)
     view.restyle()
     shown(view, qtbot)
     assert view.sheet.columnWidth(0) > 1.5 * before
     assert view.card.minimumWidth() in (0, view.card.least_width())
-    use_text_size(100)
+    apply_style()
     assert view.sheet.columnWidth(0) == before
 
 
@@ -663,7 +651,7 @@ def show_page(window, table_file, qtbot):
     put(window.session, make_record(window.session.table), "AUC-RLS")
 
     def page(name):
-        view = next(v for v in window.views if v.objectName() == name)
+        view = window.deck.view(name)
         window.deck.show_view(view)
         shown(view, qtbot)
         return view
@@ -671,13 +659,12 @@ def show_page(window, table_file, qtbot):
     return page
 
 
-@pytest.mark.slow
 def test_worst_row_opens_in_data_and_back_returns(window, show_page, qtbot):
     scores = show_page("scores_view")
     scores.worst.list.setCurrentIndex(scores.worst.list.sheet.index(0, 0))
     row = int(scores.worst.worst.rows[0])
     window.findChild(QPushButton, "worst_data_button").click()
-    data = next(v for v in window.views if v.objectName() == "data_view")
+    data = window.deck.view("data_view")
     shown(data, qtbot)
     assert window.deck.active() is data
     assert data.sheet.place()[0] == row
@@ -694,7 +681,6 @@ def test_worst_row_opens_in_data_and_back_returns(window, show_page, qtbot):
     assert not window.actions_.back.isEnabled()
 
 
-@pytest.mark.slow
 def test_pair_opens_its_rows_and_hiding_filters_are_cleared(window, show_page, qtbot):
     data = show_page("data_view")
     filter_by(data, qtbot, "x0 > 100")
@@ -717,7 +703,6 @@ def test_pair_opens_its_rows_and_hiding_filters_are_cleared(window, show_page, q
     assert len(rows(data)) == 160
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["roc_view", "scores_view"])
 def test_plot_menu_opens_misclassified_rows(window, show_page, qtbot, name):
     view = show_page(name)
@@ -764,8 +749,8 @@ def test_rows_are_coloured_by_class_once_it_is_chosen(session, tmp_path, qtbot):
 
 
 @pytest.mark.parametrize("percent", [100, 150, 200])
-def test_every_role_fits_in_its_column(view, use_text_size, percent):
-    use_text_size(percent)
+def test_every_role_fits_in_its_column(view, apply_style, percent):
+    apply_style(percent=percent)
     listed, words = view.overview.list, control_words("column_role")["choices"].values()
     longest = max(map(listed.fontMetrics().horizontalAdvance, words))
     assert listed.columnWidth(4) >= longest + 12

@@ -94,7 +94,6 @@ def test_parts_of_columns_read_without_dates_are_dropped(dialog, file):
     assert choices.read(file).parts == {"came": ("weekday",)}
 
 
-@pytest.mark.slow
 def test_date_parts_are_remembered_per_file(window, file, qtbot, answers):
     answers.open_path = str(file)
     for parts in ({}, {"came": ("weekday",)}):

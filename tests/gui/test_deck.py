@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QAction
@@ -21,10 +22,8 @@ from aucstudio.gui.desk.actions import ARRANGEMENTS, PAGES, VIEWS
 from aucstudio.gui.desk.tiles import Tile
 from aucstudio.gui.state.plan import Plan
 from aucstudio.project.runs.experiment_file import read_study
+from aucstudio.project.runs.record import DONE
 from tests.gui.conftest import PATIENCE
-
-# Each test creates its own window.
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -40,7 +39,7 @@ def press(window, name):
 
 
 def view(window, name):
-    return next(view for view in window.views if view.objectName() == name)
+    return window.deck.view(name)
 
 
 FIRST, BESIDE, BELOW, CORNER = range(4)
@@ -64,14 +63,19 @@ def click_tab(window, place, index, qtbot):
     qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(index).center())
 
 
-def test_all_views_start_as_tabs_of_one_tile(opened, qtbot):
+def test_all_views_start_as_tabs_of_one_tile_and_best_is_one_while_shown(opened, qtbot):
     assert held(opened, FIRST) == NAMES
     assert opened.deck.tiles[BESIDE].isHidden()
     assert titles(opened.deck.tiles[FIRST]) == [p.title for p in PAGES if p.title != "Best"]
-    assert opened.deck.active() is opened.views[0]
+    assert opened.deck.active() is view(opened, NAMES[0])
     click_tab(opened, FIRST, 3, qtbot)
     assert opened.deck.active() is view(opened, "model_view")
     assert opened.deck.active().isVisible()
+    tile = opened.deck.tiles[FIRST]
+    press(opened, "show_best_view")
+    assert tile.names[-1] == "best_view"
+    press(opened, "show_roc_view")
+    assert "best_view" not in tile.names
 
 
 def test_views_of_a_page_share_a_tab_with_a_switch(opened, qtbot):
@@ -89,75 +93,16 @@ def test_views_of_a_page_share_a_tab_with_a_switch(opened, qtbot):
     assert opened.deck.active() is view(opened, "feature_view")
 
 
-def test_page_shortcut_cycles_through_its_views(opened):
+def test_page_shortcut_cycles_through_its_views_and_reopens_the_last(opened):
     press(opened, "show_model_view")
     for page in PAGES[:-1]:
         for name in (*[one.name for one in page.views], page.key):
             press(opened, f"show_{page.key}")
             assert opened.deck.active().objectName() == name
             assert len(opened.deck.tiles[FIRST].names) == len(PAGES) - 1
-
-
-def test_page_reopens_its_last_view(opened):
-    for name in ("calibration_view", "roc_view", "scores_view"):
+    for name in ("calibration_view", "roc_view", "scores_view"):  # a page of both
         press(opened, f"show_{name}")
     assert opened.deck.active() is view(opened, "calibration_view")
-
-
-def test_best_tab_appears_with_the_first_search(opened):
-    tile = opened.deck.tiles[FIRST]
-    assert "best_view" not in tile.names
-    press(opened, "show_best_view")
-    assert tile.names[-1] == "best_view"
-    press(opened, "show_roc_view")
-    assert "best_view" not in tile.names
-
-
-def test_torn_off_view_returns_to_its_place(opened):
-    before = held(opened, FIRST)
-    show(opened, "difference_view")
-    press(opened, "tear_off")
-    page = view(opened, "difference_view")
-    window = page.window()
-    assert window is not opened
-    assert window.isVisible()
-    assert page.isVisible()
-    assert window.windowTitle() == f"{page.title} — {opened.session.table.path.name}"
-    assert held(opened, FIRST) == [name for name in before if name != "difference_view"]
-    assert opened.deck.active() is page
-    assert opened.findChild(QAction, "action_run") in window.actions()
-    window.close()
-    assert held(opened, FIRST) == before
-    assert page.window() is opened
-    assert opened.deck.active() is page
-    assert page.isVisible()
-
-
-def test_views_are_shown_beside_and_below(opened):
-    show(opened, "difference_view")
-    press(opened, "show_beside")
-    assert held(opened, BESIDE) == ["difference_view"]
-    roc, differences = opened.views[0], view(opened, "difference_view")
-    show(opened, "roc_view")
-    assert roc.isVisible()
-    assert differences.isVisible()
-    right = differences.mapTo(opened, differences.rect().topLeft())
-    assert right.x() > roc.mapTo(opened, roc.rect().topRight()).x() - 1
-    show(opened, "scores_view")
-    press(opened, "show_below")
-    assert held(opened, BELOW) == ["scores_view"]
-    show(opened, "training_view")
-    press(opened, "show_beside")
-    press(opened, "show_below")
-    assert held(opened, CORNER) == ["training_view"]
-    assert len(list(opened.deck.visible_views())) == 4
-    beside = opened.findChild(QAction, "action_show_beside")
-    assert "left" in beside.text()
-    press(opened, "show_beside")
-    assert set(held(opened, BELOW)) == {"scores_view", "training_view"}
-    press(opened, "all_in_one")
-    assert held(opened, FIRST) == NAMES
-    assert not opened.findChild(QAction, "action_all_in_one").isEnabled()
 
 
 def test_next_and_previous_page_stay_within_the_tile(opened):
@@ -180,6 +125,58 @@ def test_first_tile_keeps_its_last_page(opened):
     show(opened, NAMES[0])
     for name in ("tear_off", "show_beside", "show_below"):
         assert not opened.findChild(QAction, f"action_{name}").isEnabled()
+
+
+def test_torn_off_view_returns_to_its_place_or_closes_with_the_window(opened):
+    before = held(opened, FIRST)
+    show(opened, "difference_view")
+    press(opened, "tear_off")
+    page = view(opened, "difference_view")
+    window = page.window()
+    assert window is not opened
+    assert window.isVisible()
+    assert page.isVisible()
+    assert window.windowTitle() == f"{page.title} — {opened.session.table.path.name}"
+    assert held(opened, FIRST) == [name for name in before if name != "difference_view"]
+    assert opened.deck.active() is page
+    assert opened.findChild(QAction, "action_run") in window.actions()
+    window.close()
+    assert held(opened, FIRST) == before
+    assert page.window() is opened
+    assert opened.deck.active() is page
+    assert page.isVisible()
+    press(opened, "tear_off")
+    torn = page.window()
+    assert opened.close()
+    assert not torn.isVisible()
+    assert not opened.deck.windows
+
+
+def test_views_are_shown_beside_and_below(opened):
+    show(opened, "difference_view")
+    press(opened, "show_beside")
+    assert held(opened, BESIDE) == ["difference_view"]
+    roc, differences = view(opened, "roc_view"), view(opened, "difference_view")
+    show(opened, "roc_view")
+    assert roc.isVisible()
+    assert differences.isVisible()
+    right = differences.mapTo(opened, differences.rect().topLeft())
+    assert right.x() > roc.mapTo(opened, roc.rect().topRight()).x() - 1
+    show(opened, "scores_view")
+    press(opened, "show_below")
+    assert held(opened, BELOW) == ["scores_view"]
+    show(opened, "training_view")
+    press(opened, "show_beside")
+    press(opened, "show_below")
+    assert held(opened, CORNER) == ["training_view"]
+    assert len(list(opened.deck.visible_views())) == 4
+    beside = opened.findChild(QAction, "action_show_beside")
+    assert "left" in beside.text()
+    press(opened, "show_beside")
+    assert set(held(opened, BELOW)) == {"scores_view", "training_view"}
+    press(opened, "all_in_one")
+    assert held(opened, FIRST) == NAMES
+    assert not opened.findChild(QAction, "action_all_in_one").isEnabled()
 
 
 def test_named_arrangement_shows_its_views_side_by_side(opened, qtbot):
@@ -218,8 +215,8 @@ def test_click_makes_a_view_active(opened):
     opened.activateWindow()
     differences.figure().setFocus(Qt.FocusReason.MouseFocusReason)
     assert opened.deck.active() is differences
-    opened.views[0].figure().setFocus(Qt.FocusReason.MouseFocusReason)
-    assert opened.deck.active() is opened.views[0]
+    view(opened, NAMES[0]).figure().setFocus(Qt.FocusReason.MouseFocusReason)
+    assert opened.deck.active() is view(opened, NAMES[0])
     first, beside = opened.deck.tiles[:2]
     assert first.bar.property("active")
     assert not beside.bar.property("active")
@@ -273,16 +270,7 @@ def test_layout_is_saved_with_the_project_without_an_undo_step(opened, tmp_path,
     again.deleteLater()
 
 
-def test_project_without_layout_opens_with_all_tabs_in_one_tile(opened):
-    document = Plan().as_json()
-    del document["layout"]
-    assert Plan.from_json(document).layout == {}
-    press(opened, "arrange_four_views")
-    opened.deck.restore({})
-    assert held(opened, FIRST) == NAMES
-
-
-def test_invalid_layout_entries_are_ignored(opened):
+def test_absent_and_invalid_layout_entries_are_ignored(opened):
     opened.deck.restore(
         {
             "tiles": {"no_view": 1, "scores_view": 9, "roc_view": "x", "feature_view": 2},
@@ -300,38 +288,38 @@ def test_invalid_layout_entries_are_ignored(opened):
     torn = opened.deck.windows["difference_view"]
     assert QApplication.primaryScreen().availableGeometry().contains(torn.geometry().center())
     assert "training_view" in held(opened, FIRST)
+    document = Plan().as_json()
+    del document["layout"]  # as of an earlier project
+    assert Plan.from_json(document).layout == {}
+    opened.deck.restore({})
+    assert held(opened, FIRST) == NAMES
+    opened.deck.show_side_by_side(["no_view", "scores_view", "model_view"])
+    assert view(opened, "scores_view").isVisible()
+    assert held(opened, BESIDE) == ["model_view"]
 
 
-def test_closing_the_window_closes_torn_off_views(opened):
-    press(opened, "tear_off")
-    torn = opened.views[0].window()
-    assert opened.close()
-    assert not torn.isVisible()
-    assert not opened.deck.windows
+def test_example_study_opens_its_views_side_by_side_and_trains_its_methods(window, qtbot):
+    def ended(runs):
+        return len(session.records) == runs and not session.busy
 
-
-def test_experiment_file_opens_its_views_side_by_side(window, qtbot):
-    def is_done():
-        return not window.session.busy
-
-    with qtbot.waitSignal(window.session.files.opened, timeout=30_000):
-        window.open_example("two-gaussians")
+    session = window.session
+    with qtbot.waitSignal(session.files.opened, timeout=PATIENCE):
+        window.welcome.findChild(QWidget, "welcome_example_two-gaussians").click()
     assert held(window, BESIDE) == ["difference_view"]
     assert view(window, "feature_view").isVisible()
     assert view(window, "difference_view").isVisible()
     assert len(held(window, FIRST)) == len(NAMES) - 1
-    qtbot.waitUntil(is_done, timeout=30_000)
-    with qtbot.waitSignal(window.session.files.opened, timeout=30_000):
+    qtbot.waitUntil(lambda: ended(2), timeout=PATIENCE)
+    assert session.plan.validation.scheme == "file"
+    first, second = session.records.values()
+    assert first.status == second.status == DONE
+    assert np.array_equal(first.splits[0].test_rows, second.splits[0].test_rows)
+    with qtbot.waitSignal(session.files.opened, timeout=PATIENCE):
         window.open_example("two-scorers")
     assert held(window, FIRST) == NAMES
     assert window.deck.active().objectName() == "roc_view"
-    qtbot.waitUntil(is_done, timeout=30_000)
-
-
-def test_unknown_views_of_an_experiment_are_ignored(opened):
-    opened.deck.show_side_by_side(["no_view", "scores_view", "model_view"])
-    assert view(opened, "scores_view").isVisible()
-    assert held(opened, BESIDE) == ["model_view"]
+    qtbot.waitUntil(lambda: ended(2), timeout=PATIENCE)
+    assert [run.look.name for run in session.shown_runs()] == ["f1", "f2"]
 
 
 def test_saved_experiment_names_the_views_side_by_side(
@@ -422,25 +410,27 @@ def test_click_on_a_scrolled_tab_selects_it_without_moving_tabs(tile):
     assert tile.bar.tabAt(at) == place
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("width", "columns"), [(1600, 2), (1000, 1)])
-def test_pictures_of_four_views_keep_their_height(opened, qtbot, width, columns):
-    opened.resize(width, 700)
-    press(opened, "arrange_four_views")
+def test_pictures_of_four_views_keep_their_height(opened, qtbot):
     deck = opened.deck
+    opened.resize(1600, 700)
+    press(opened, "arrange_four_views")
     qtbot.waitUntil(lambda: len(list(deck.visible_views())) == 4)
-    QApplication.processEvents()
-    views = list(deck.visible_views())
-    assert all(one.body.geometry().height() > 150 for one in views)
-    assert len({one.mapTo(deck.across, QPoint()).x() for one in views}) == columns
     area = deck.findChild(QScrollArea, "deck_area")
-    assert area.verticalScrollBar().maximum() > 0
-    press(opened, "show_training_view")
-    qtbot.waitUntil(lambda: not view(opened, "training_view").visibleRegion().isEmpty())
-    assert opened.height() == 700
+    for width, columns in ((1600, 2), (1000, 1)):
+        opened.resize(width, 700)
+        views = list(deck.visible_views())
+        qtbot.waitUntil(
+            lambda wanted=columns, views=views: (
+                len({one.mapTo(deck.across, QPoint()).x() for one in views}) == wanted
+                and all(one.body.geometry().height() > 150 for one in views)
+            )
+        )
+        assert area.verticalScrollBar().maximum() > 0
+        press(opened, "show_training_view")
+        qtbot.waitUntil(lambda: not view(opened, "training_view").visibleRegion().isEmpty())
+        assert opened.height() == 700
 
 
-@pytest.mark.slow
 def test_widths_of_tiles_return_with_a_wide_window(opened, qtbot):
     opened.resize(1700, 900)
     press(opened, "arrange_roc_and_difference_vectors")

@@ -113,8 +113,9 @@ def takes_focus(field):
 
 
 @pytest.mark.parametrize("kind", [*KINDS, *OTHERS])
-def test_every_field_has_a_mnemonic_of_its_own(show, kind):
+def test_every_control_has_a_name_and_every_field_a_mnemonic_of_its_own(show, kind):
     dialog = show(kind)
+    assert unnamed_controls(dialog) == []
     menus = [plot.getPlotItem().ctrlMenu for plot in dialog.findChildren(Plot)]  # never shown
     labels = [one for one in dialog.findChildren(QLabel) if one.text() and takes_focus(one.buddy())]
     titles = {one.text() for one in labels if not any(m.isAncestorOf(one) for m in menus)}
@@ -131,8 +132,3 @@ def test_letter_of_the_threshold_moves_the_focus_to_its_rule(show, kind, qtbot):
     assert dialog.focusWidget() is not dialog.findChild(QWidget, "model_threshold_rule")
     qtbot.keyClick(dialog, Qt.Key.Key_T, Qt.KeyboardModifier.AltModifier)
     assert dialog.focusWidget() is dialog.findChild(QWidget, "model_threshold_rule")
-
-
-@pytest.mark.parametrize("kind", [*KINDS, *OTHERS])
-def test_every_control_has_a_name(show, kind):
-    assert unnamed_controls(show(kind)) == []

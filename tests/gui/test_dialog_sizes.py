@@ -5,7 +5,6 @@ from PySide6.QtCore import QRect, QSize
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton, QWidget
 
 from aucstudio.gui.common.prompts import Dialog
-from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.help import HelpDialog
 from aucstudio.gui.dialogs.importing import ImportPreview
@@ -19,11 +18,9 @@ ROOM = QSize(1000, 652)  # a screen of 1024 × 700 without the frame of a window
 
 
 @pytest.fixture(params=[100, 200])
-def show(request, table_session, qtbot, monkeypatch):
+def show(request, table_session, qtbot, monkeypatch, apply_style):
     monkeypatch.setattr(Dialog, "room", lambda _self: ROOM)
-    application = QApplication.instance()
-    set_text_size(application, request.param)
-    apply_theme(application, "light")
+    apply_style(percent=request.param)
     parent = QWidget()
     qtbot.addWidget(parent)
     parent.resize(ROOM)
@@ -47,8 +44,6 @@ def show(request, table_session, qtbot, monkeypatch):
     yield show
     for dialog in made:
         dialog.reject()
-    set_text_size(application, 100)
-    apply_theme(application, "light")
 
 
 @pytest.mark.parametrize("kind", [*KINDS, *OTHERS, MethodChooser])

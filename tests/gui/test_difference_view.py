@@ -6,12 +6,11 @@ import numpy as np
 import pyqtgraph as pg
 import pytest
 from numpy.testing import assert_allclose
-from PySide6.QtWidgets import QApplication
 
 from aucstudio.engine.roc import auc
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.common.plotting import make_plot
-from aucstudio.gui.common.theme import current_theme, run_colour, set_text_size
+from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.planes.difference_view import DifferenceView
 from aucstudio.gui.pages.planes.hyperplane import SideNames
 from aucstudio.gui.pages.planes.subject import place_line
@@ -409,15 +408,12 @@ def test_label_along_a_line_is_upright(qtbot, normal):
     assert np.dot(normal, (np.cos(turn), np.sin(turn))) == pytest.approx(0.0)
 
 
-def test_labels_beside_the_hyperplane_follow_the_text_size(qtbot):
+def test_labels_beside_the_hyperplane_follow_the_text_size(qtbot, apply_style):
     plot = make_plot("sides", "", "")
     qtbot.addWidget(plot)
     names = SideNames(plot)
     names.show(0.2, "held-out")
     before = names.wrong.textItem.font().pointSizeF()
-    set_text_size(QApplication.instance(), 200)
-    try:
-        names.show(0.2, "held-out")
-        assert names.wrong.textItem.font().pointSizeF() == 2 * before
-    finally:
-        set_text_size(QApplication.instance(), 100)
+    apply_style(percent=200)
+    names.show(0.2, "held-out")
+    assert names.wrong.textItem.font().pointSizeF() == 2 * before

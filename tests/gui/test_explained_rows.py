@@ -227,7 +227,6 @@ def test_many_columns_are_merged_until_all_are_shown(qtbot, session, open_view, 
     assert len(view.figure_data()["column"]) == 40
 
 
-@pytest.mark.slow
 def test_window_opens_the_explanation_and_goes_back(window, table_file, run_to_end, qtbot):
     window.open_now(table_file)
     run_to_end(window)

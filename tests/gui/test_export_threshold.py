@@ -298,7 +298,6 @@ def test_leave_pair_out_threshold_is_set_by_its_fpr(table_session, open_dialog):
     assert alarms <= curve.fpr[9] + 1e-12
 
 
-@pytest.mark.slow
 def test_opening_the_dialog_does_not_block_the_window(
     window, run_to_end, answers, table_file, tmp_path, qtbot
 ):

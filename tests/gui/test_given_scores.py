@@ -26,7 +26,6 @@ def add(dialog, qtbot):
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-@pytest.mark.slow
 def test_score_column_becomes_a_run_and_is_ignored(window, dialog, qtbot):
     session, column = window.session, dialog.column.itemText(0)
     assert column
@@ -43,7 +42,6 @@ def test_score_column_becomes_a_run_and_is_ignored(window, dialog, qtbot):
     assert session.table.column(column).role == "number"
 
 
-@pytest.mark.slow
 def test_score_column_can_stay_a_feature(window, dialog, qtbot):
     column = dialog.column.itemText(0)
     dialog.learnt.setChecked(True)
@@ -80,7 +78,6 @@ def choose(combo, text):
     combo.activated.emit(combo.currentIndex())
 
 
-@pytest.mark.slow
 def test_scores_of_a_file_are_joined_by_row_identifier(window, named_rows, qtbot):
     (dialog, scores), session = named_rows, window.session
     ok = dialog.ends.button(QDialogButtonBox.StandardButton.Ok)
@@ -111,7 +108,6 @@ def test_scores_of_a_file_are_joined_by_row_identifier(window, named_rows, qtbot
     np.testing.assert_allclose(seen.X[:, 0], run.record.splits[0].test_scores)
 
 
-@pytest.mark.slow
 def test_problem_with_a_score_file_is_shown_in_the_dialog(named_rows, qtbot):
     dialog, scores = named_rows
     lines = scores.read_text().splitlines()
@@ -128,7 +124,6 @@ def test_problem_with_a_score_file_is_shown_in_the_dialog(named_rows, qtbot):
     assert dialog.ends.button(QDialogButtonBox.StandardButton.Ok).isEnabled()
 
 
-@pytest.mark.slow
 def test_project_ending_with_a_score_file_run_opens_its_table(window, tmp_path, qtbot):
     table, scores, project = tmp_path / "t.csv", tmp_path / "s.csv", tmp_path / "p.aucproj"
     rng = np.random.default_rng(0)

@@ -118,7 +118,6 @@ def opened_chapter(window, qtbot):
     return heading
 
 
-@pytest.mark.slow
 def test_f1_opens_the_chapter_on_the_part_in_focus(window, table_file, qtbot):
     window.open_now(table_file)
     window.show()

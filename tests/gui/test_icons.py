@@ -11,9 +11,6 @@ from PySide6.QtWidgets import QPushButton
 from aucstudio.gui.common.theme import DARK, LIGHT, ON_ACCENT, coloured, icon
 from aucstudio.project.resources import resource_path
 
-# Each test creates its own window.
-pytestmark = pytest.mark.slow
-
 NAMES = (
     "run",
     "stop",
@@ -59,7 +56,6 @@ def test_icon_is_drawn_for_each_screen_scale(window, scale):
     assert is_of(LIGHT.text, inks(icon("run"), 16, scale=scale))
 
 
-@pytest.mark.slow
 def test_icons_follow_the_theme_and_the_enabled_state(window, table_file):
     window.open_now(table_file)
     run = window.findChild(QAction, "action_run")

@@ -119,7 +119,6 @@ def test_values_beyond_a_limit_are_counted_and_read_as_chosen(qtbot, look_at, tm
     assert not plain.findChild(QComboBox, "import_limits").isVisible()
 
 
-@pytest.mark.slow
 def test_wrong_encoding_is_corrected_before_opening(window, qtbot, preview_of, tmp_path):
     path = write_awkward(tmp_path / "a.csv")
     dialog = preview_of(path)
@@ -160,7 +159,6 @@ def test_detected_values_are_italic_and_choices_are_not(qtbot, look_at, tmp_path
     assert dialog.choices == ImportChoices()
 
 
-@pytest.mark.slow
 def test_choices_are_remembered_per_file(window, qtbot, preview_of, tmp_path):
     path = write_awkward(tmp_path / "a.csv")
     dialog = preview_of(path)
@@ -184,7 +182,6 @@ def test_choices_are_remembered_per_file(window, qtbot, preview_of, tmp_path):
     assert [one.path for one in kept.now.imports] == [str(path)]
 
 
-@pytest.mark.slow
 def test_remembered_choices_that_no_longer_fit_are_reported(window, qtbot, preview_of, tmp_path):
     path = write_awkward(tmp_path / "a.csv")
     dialog = preview_of(path)
@@ -197,7 +194,6 @@ def test_remembered_choices_that_no_longer_fit_are_reported(window, qtbot, previ
     assert "улица" in notices["format_recall_failed"].sentence
 
 
-@pytest.mark.slow
 def test_workbook_sheet_can_be_chosen(window, qtbot, preview_of, tmp_path):
     book = Workbook()
     first, second = book.active, book.create_sheet("cases")
@@ -264,7 +260,6 @@ def test_rejected_rows_are_listed_and_exported(qtbot, look_at, answers, tmp_path
     assert "2 rows of the whole file" in dialog.left_out.status.text()
 
 
-@pytest.mark.slow
 def test_strict_reading_reports_the_rejected_line(window, qtbot, preview_of, tmp_path):
     path = write_with_bad_rows(tmp_path / "bad.csv")
     text = path.read_text().replace(",more", "")
@@ -298,7 +293,6 @@ def test_skipped_lines_and_missing_spellings_are_applied(qtbot, look_at, tmp_pat
     assert dialog.sheet.rows.table.column("z").missing == 10
 
 
-@pytest.mark.slow
 def test_finding_can_be_resolved_in_the_dialog(window, qtbot, preview_of, tmp_path):
     path = tmp_path / "t.csv"
     rows = (f"{-999 if k % 9 == 0 else k % 17},{k % 5},{k % 2}\n" for k in range(200))
@@ -312,7 +306,6 @@ def test_finding_can_be_resolved_in_the_dialog(window, qtbot, preview_of, tmp_pa
     assert open_table(qtbot, window, dialog).absent == {"age": (-999.0,)}
 
 
-@pytest.mark.slow
 def test_card_opens_the_preview_of_the_open_table(window, qtbot, preview_of, tmp_path):
     window.open_now(write_awkward(tmp_path / "a.csv"))
     window.session.set_roles(roles={"улица": "ignore"})
@@ -323,7 +316,6 @@ def test_card_opens_the_preview_of_the_open_table(window, qtbot, preview_of, tmp
     assert dialog.sheet.rows.table.column("улица").role == "ignore"
 
 
-@pytest.mark.slow
 def test_dropped_files_of_one_layout_are_stacked(window, qtbot, tmp_path):
     paths = [write_table(tmp_path / f"{name}.csv", rows=40) for name in "ab"]
     data = QMimeData()
@@ -359,7 +351,6 @@ def test_preview_reads_only_the_first_rows(tmp_path):
     assert (found.whole, found.table.rows) == (False, 2000)
 
 
-@pytest.mark.slow
 def test_positive_class_is_chosen_in_the_preview(window, qtbot, preview_of, tmp_path):
     path = tmp_path / "a.csv"
     rows = "".join(f"{k},{k % 2},{'<b>no</b>' if k % 4 else 'yes'}\n" for k in range(60))
@@ -431,7 +422,6 @@ def test_preview_ends_at_a_row_in_every_encoding(encoding, tmp_path):
     assert set(found.table.column("t").values[:50]) == {"ü\nö"}
 
 
-@pytest.mark.slow
 def test_file_sorted_by_class_can_be_labelled(window, qtbot, preview_of, tmp_path):
     path = tmp_path / "sorted.csv"
     path.write_text("x,z,y\n" + "".join(f"{k},{k % 7},{int(k > 4000)}\n" for k in range(5000)))
@@ -459,7 +449,6 @@ def test_positive_class_is_left_open_if_it_cannot_be_guessed(look_at, tmp_path):
     assert (combo.currentText(), combo.count()) == ("choose…", 7)
 
 
-@pytest.mark.slow
 def test_wide_file_shows_first_and_last_columns(window, qtbot, preview_of, tmp_path):
     path = tmp_path / "wide.csv"
     names = ",".join([*(f"g{k}" for k in range(3_100)), "outcome"])

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAction, QImage
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -21,7 +21,7 @@ from aucstudio.engine import METHODS, roc
 from aucstudio.gui.app import create_window
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.widgets import unbroken
-from aucstudio.gui.desk.actions import PAGES, VIEWS
+from aucstudio.gui.desk.actions import PAGES
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.notices import text
@@ -33,11 +33,8 @@ from aucstudio.project.runs.outlook import Outlook
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.work.job import Job
-from tests.gui.conftest import choose, on
+from tests.gui.conftest import choose, make_record, on, put
 from tests.gui.fitting import unnamed_controls
-
-# Each test creates its own window.
-pytestmark = pytest.mark.slow
 
 PATIENCE = 60_000
 
@@ -51,6 +48,14 @@ def choose_method(window, key):
     combo = window.findChild(QComboBox, "method_combo")
     combo.setCurrentIndex(combo.findData(key))
     combo.activated.emit(combo.currentIndex())
+
+
+@pytest.fixture
+def ran(window, table_file):
+    """The window with a finished run on its table."""
+    window.open_now(table_file)
+    put(window.session, make_record(window.session.table), "AUC-RLS")
+    return window
 
 
 def test_object_names_for_automation_exist(window):
@@ -74,7 +79,6 @@ def test_object_names_for_automation_exist(window):
     assert {combo.itemData(k) for k in range(combo.count())} - {None} == set(METHODS)
     assert isinstance(window.findChild(QWidget, "runs_table"), QAbstractItemView)
     assert window.findChild(QTabBar, "view_tabs_bar").count() == len(PAGES) - 1
-    assert [view.objectName() for view in window.views] == [declared.name for declared in VIEWS]
 
 
 def test_every_action_and_control_has_a_name(window, table_file):
@@ -135,7 +139,6 @@ def look_at_every_view(window, qtbot):
         assert window.deck.active().sentence.text()
 
 
-@pytest.mark.slow
 def test_workflow_from_a_csv_to_an_exported_model(
     window, qtbot, tmp_path, answers, run_to_end, monkeypatch
 ):
@@ -239,26 +242,21 @@ def save_figure(window):
     return dialog
 
 
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_roc_figure_is_saved(ran, tmp_path, answers, ending):
-    path = tmp_path / f"roc.{ending}"
-    answers.save_path = str(path)
-    save_figure(ran)
-    content = path.read_bytes()
-    if ending == "png":
-        image = QImage(str(path))
-        assert image.width() == 1004  # 85 mm at 300 dots per inch
-        assert len({image.pixel(x, image.height() // 3) for x in range(image.width())}) > 5
-    elif ending == "svg":
-        assert b"<text" in content
-        assert b"<path" in content or b"<polyline" in content
-        assert b"<image" not in content
-    else:
-        assert content.startswith(b"%PDF")
+def test_figure_is_saved_in_each_format_or_the_failure_reported(ran, tmp_path, answers):
+    contents = {}
+    for ending in ("png", "svg", "pdf"):
+        answers.save_path = str(tmp_path / f"roc.{ending}")
+        save_figure(ran).deleteLater()
+        contents[ending] = (tmp_path / f"roc.{ending}").read_bytes()
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    image = QImage(str(tmp_path / "roc.png"))
+    assert image.width() == 1004  # 85 mm at 300 dots per inch
+    assert len({image.pixel(x, image.height() // 3) for x in range(image.width())}) > 5
+    assert b"<text" in contents["svg"]
+    assert b"<path" in contents["svg"] or b"<polyline" in contents["svg"]
+    assert b"<image" not in contents["svg"]
+    assert contents["pdf"].startswith(b"%PDF")
     assert not answers.errors
-
-
-def test_failed_save_of_a_figure_is_reported(ran, answers, tmp_path):
     answers.save_path = str(tmp_path / "no such folder" / "roc.png")
     dialog = save_figure(ran)
     assert "cannot write" in dialog.words.text()
@@ -327,25 +325,27 @@ def test_tune_button_reports_the_chosen_settings(window, qtbot, table_file):
     assert window.session.plan.params["auc-svm"]["C"] == found.chosen["C"]
 
 
-def test_repeated_run_offers_the_existing_one(ran, run_to_end, qtbot):
+def test_repeated_run_offers_the_existing_one(window, table_file, run_to_end, qtbot):
     """A run with the settings of an earlier one shows a notice, and Run adds no second one."""
-    choose_method(ran, "rls")
-    run_to_end(ran)
-    choose_method(ran, "auc-rls")
-    ran.actions_.run.trigger()
-    assert not ran.session.busy
-    first, _second = ran.session.shown_runs()
-    assert ran.session.selected == first.record.id
-    notice = ran.workplace.runs_panel.notice
+    window.open_now(table_file)
+    run_to_end(window)
+    choose_method(window, "rls")
+    run_to_end(window)
+    choose_method(window, "auc-rls")
+    window.actions_.run.trigger()
+    assert not window.session.busy
+    first, _second = window.session.shown_runs()
+    assert window.session.selected == first.record.id
+    notice = window.workplace.runs_panel.notice
     assert notice.isVisible()
     assert "AUC-RLS was made with the same settings on the same rows" in notice.words.text()
     qtbot.mouseClick(notice.again, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: len(ran.session.records) == 3, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: len(window.session.records) == 3, timeout=PATIENCE)
     assert not notice.isVisible()
-    ran.actions_.run.trigger()
+    window.actions_.run.trigger()
     assert notice.isVisible()
-    ran.session.set_look(first.record.id, "Remove run", removed=True)
-    choose_method(ran, "logistic")
+    window.session.set_look(first.record.id, "Remove run", removed=True)
+    choose_method(window, "logistic")
     assert not notice.isVisible()
 
 
@@ -404,6 +404,7 @@ def test_experiment_file_opens_its_table_and_runs(window, qtbot, tmp_path):
     assert window.session.plan.band == (0.1, 0.2)
 
 
+@pytest.mark.slow
 def test_closing_during_a_run_does_not_hang(qtbot, tmp_path):
     window = create_window(make_sample("payments", tmp_path)[0])
     choose_method(window, "auc-svm")
@@ -416,20 +417,6 @@ def test_closing_during_a_run_does_not_hang(qtbot, tmp_path):
     window.deleteLater()
 
 
-def test_example_study_trains_its_methods_on_the_same_rows(window, qtbot):
-    window.welcome.findChild(QWidget, "welcome_example_xor").click()
-    qtbot.waitUntil(
-        lambda: len(window.session.records) == 5 and not window.session.busy, timeout=PATIENCE
-    )
-    records = list(window.session.records.values())
-    names = [run.look.name for run in window.session.shown_runs()]
-    assert names == [record.experiment.name for record in records]
-    assert window.session.plan.validation.repeats == 10
-    assert all(r.status == DONE for r in records)
-    first = records[0].splits[0].test_rows
-    assert all(np.array_equal(r.splits[0].test_rows, first) for r in records)
-
-
 def test_the_window_fits_a_small_screen(ran):
     least = ran.minimumSizeHint()
     assert least.width() <= 1280
@@ -438,8 +425,7 @@ def test_the_window_fits_a_small_screen(ran):
     ran.resize(1280, 680)
     QApplication.processEvents()
     assert names.columnWidth(0) > 100
-    compare = next(view for view in ran.views if view.title == "Compare")
-    ran.deck.show_view(compare)
+    compare, _left = ran.deck.visit("compare_view")
     compare.show_switch.choose("tables")
     QApplication.processEvents()
     assert compare.tables.runs_table.columnWidth(0) > 100
@@ -461,26 +447,19 @@ def test_method_card_estimates_time_and_memory(window, table_file):
     assert cost.text().endswith(f"{size[0] * size[1]:,} pairs: {unbroken(expected)}")
 
 
-@pytest.mark.slow
-def test_run_button_names_the_method(window, qtbot, table_file):
-    button = window.findChild(QPushButton, "strip_run")
+def test_strip_names_the_method_or_states_why_nothing_can_run(window, table_file):
+    button, words = window.findChild(QPushButton, "strip_run"), window.strip.words
     assert window.workplace.method_panel  # made while the start page is shown
     assert button.text() == "Run"
-    window.open_now(table_file)
-    assert button.text() == "Run AUC-RLS"
-    combo = window.findChild(QComboBox, "method_combo")
-    combo.setCurrentIndex(combo.findData("logistic"))
-    assert button.text() == button.accessibleName() == "Run Logistic regression"
-
-
-@pytest.mark.slow
-def test_window_states_why_nothing_can_run(window, table_file):
-    button, words = window.findChild(QPushButton, "strip_run"), window.strip.words
     assert not button.isEnabled()
     assert words.text() == button.toolTip() == "Open a table first."
     window.open_now(table_file)
     assert button.isEnabled()
     assert words.text() == ""
+    assert button.text() == "Run AUC-RLS"
+    combo = window.findChild(QComboBox, "method_combo")
+    combo.setCurrentIndex(combo.findData("logistic"))
+    assert button.text() == button.accessibleName() == "Run Logistic regression"
 
 
 def test_enter_runs_the_method_after_opening_a_table(window, qtbot, table_file):

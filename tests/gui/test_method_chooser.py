@@ -1,31 +1,19 @@
 """The chooser of methods: what it lists, finds and recommends; several methods at once."""
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.declared import AIMS, FAMILIES
 from aucstudio.gui.dialogs.method_chooser import MethodChooser
-from aucstudio.gui.panels.method_panel import MethodPanel
 from tests.gui.conftest import PATIENCE, choose
 
 
 @pytest.fixture
-def panel(table_session, qtbot):
-    """The card, kept alive until its child, the chooser, is deleted."""
-    session = table_session
-    made = MethodPanel(session, *(QAction(session) for _ in range(3)))
-    qtbot.addWidget(made)
-    yield made
-    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-
-
-@pytest.fixture
-def chooser(panel, qtbot):
-    panel.choose.click()
-    return panel.findChild(MethodChooser)
+def chooser(method_panel, qtbot):
+    method_panel.choose.click()
+    return method_panel.findChild(MethodChooser)
 
 
 def rows(chooser):
@@ -55,20 +43,20 @@ def test_columns_fit_into_a_narrower_list(chooser, qtbot):
     assert chooser.tree.header().length() <= chooser.tree.viewport().width()
 
 
-def test_method_box_names_no_method_twice(panel):
-    words = [panel.combo.itemText(k) for k in range(panel.combo.count())]
+def test_method_box_names_no_method_twice(method_panel):
+    words = [method_panel.combo.itemText(k) for k in range(method_panel.combo.count())]
     assert "Logistic regression (linear)" in words
     assert not [one for one in words if "·" in one and one.split(" · ")[0] in one.split(" · ")[1]]
 
 
-@pytest.mark.parametrize("key", METHODS)
-def test_every_method_has_a_description_and_a_use_case(key):
-    described = METHODS[key].describe()
-    assert described["family"] in FAMILIES
-    assert described["trains_for"] in AIMS
-    assert described["in_words"] != described["title"]
-    assert described["use_when"].endswith((".", "!"))
-    assert described["scorer"] == METHODS[key].shape_words()
+def test_every_method_has_a_description_and_a_use_case():
+    for key, method in METHODS.items():
+        described = method.describe()
+        assert described["family"] in FAMILIES, key
+        assert described["trains_for"] in AIMS, key
+        assert described["in_words"] != described["title"], key
+        assert described["use_when"].endswith((".", "!")), key
+        assert described["scorer"] == method.shape_words(), key
 
 
 def test_methods_are_listed_by_family_below_start_here(chooser, qtbot):
@@ -112,15 +100,15 @@ def test_search_finds_names_families_and_use_cases(chooser, qtbot):
     assert not chooser.run.isEnabled()
 
 
-def test_method_is_chosen_by_keyboard(panel, chooser, qtbot, table_session):
+def test_method_is_chosen_by_keyboard(method_panel, chooser, qtbot, table_session):
     qtbot.keyClicks(chooser.search, "boosted decision trees")
     qtbot.keyClick(chooser.search, Qt.Key.Key_Return)
     assert table_session.plan.method == "gradient-boosting"
-    assert panel.combo.currentData() == "gradient-boosting"
+    assert method_panel.combo.currentData() == "gradient-boosting"
     assert not chooser.isVisible()
 
 
-def test_ticked_methods_run_on_the_same_splits(panel, chooser, qtbot, table_session):
+def test_ticked_methods_run_on_the_same_splits(method_panel, chooser, qtbot, table_session):
     wanted = ["auc-rls", "rls", "logistic"]
     for row, key in zip(chooser._rows, rows(chooser), strict=True):
         if key in wanted:
@@ -134,8 +122,8 @@ def test_ticked_methods_run_on_the_same_splits(panel, chooser, qtbot, table_sess
     assert len({record.experiment.validation for record in records}) == 1
     first = records[0].splits[0].test_rows
     assert all((record.splits[0].test_rows == first).all() for record in records)
-    panel.choose.click()
-    again = panel.findChildren(MethodChooser)[-1]
+    method_panel.choose.click()
+    again = method_panel.findChildren(MethodChooser)[-1]
     assert groups(again)[1] == "Recently used"
     assert rows(again).count("logistic") >= 2
 
@@ -154,7 +142,9 @@ def test_tick_marks_all_entries_of_a_method_and_disables_choose(chooser):
     assert not chooser.choose.isEnabled()
 
 
-def test_no_run_starts_if_one_method_exceeds_memory(panel, chooser, table_session, monkeypatch):
+def test_no_run_starts_if_one_method_exceeds_memory(
+    method_panel, chooser, table_session, monkeypatch
+):
     chooser.ticked = {"auc-rls", "auc-svm"}
     monkeypatch.setattr("aucstudio.engine.cost.largest_memory", lambda _: 1e6)
     table_session.put_plan(table_session.plan.with_setting("auc-svm", "kernel", "rbf"))
@@ -164,10 +154,10 @@ def test_no_run_starts_if_one_method_exceeds_memory(panel, chooser, table_sessio
     assert not table_session.queue
 
 
-def test_method_too_large_for_memory_cannot_be_ticked(panel, table_session, monkeypatch):
+def test_method_too_large_for_memory_cannot_be_ticked(method_panel, table_session, monkeypatch):
     monkeypatch.setattr("aucstudio.project.runs.outlook.memory_limit", lambda: 2e6)
-    panel.choose.click()
-    chooser = panel.findChild(MethodChooser)
+    method_panel.choose.click()
+    chooser = method_panel.findChild(MethodChooser)
     found = {row.data(0, Qt.ItemDataRole.UserRole): row for row in chooser._rows}
     row = found["nbauc"]
     assert not row.flags() & Qt.ItemFlag.ItemIsUserCheckable
@@ -176,8 +166,8 @@ def test_method_too_large_for_memory_cannot_be_ticked(panel, table_session, monk
     assert not chooser.run.isEnabled()
 
 
-def test_family_headings_in_the_method_list_are_disabled(panel, table_session):
-    combo, model = panel.combo, panel.combo.model()
+def test_family_headings_in_the_method_list_are_disabled(method_panel, table_session):
+    combo, model = method_panel.combo, method_panel.combo.model()
     heads = [k for k in range(combo.count()) if combo.itemData(k) is None]
     assert [combo.itemText(k) for k in heads] == list(FAMILIES.values())
     assert not any(model.item(k).isEnabled() for k in heads)

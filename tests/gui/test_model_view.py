@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from pyqtgraph import TextItem
-from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.common.plain_text import elided
-from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.pages.model import charts
 from aucstudio.gui.pages.model.model_view import ModelView
 from aucstudio.gui.pages.model.tree import place
@@ -291,26 +289,20 @@ def test_tree_counts_the_rows_of_each_leaf(qtbot, table_session, view):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("percent", [100, 200])
-def test_nodes_of_a_tree_do_not_overlap(qtbot, table_session, view, percent):
+def test_nodes_of_a_tree_do_not_overlap(qtbot, table_session, view, percent, apply_style):
     forest = {"n_trees": 5, "min_samples_leaf": 1}
     put(table_session, make_record(table_session.table, "random-forest", forest))
-    application = QApplication.instance()
-    set_text_size(application, percent)
-    apply_theme(application, "light")
-    try:
-        view.resize(1200, 420)
-        view.restyle()
-        refresh_and_wait(qtbot, view)
-        part = choose_picture(qtbot, view, "tree")
-        qtbot.waitUntil(lambda: part.placed is not None)
-        part.plot.grab()
-        nodes = [item for item in part.plot.items() if isinstance(item, TextItem)]
-        boxes = [item.mapRectToScene(item.boundingRect()) for item in nodes]
-        for one, other in itertools.combinations(boxes, 2):
-            assert one.intersected(other).height() <= 4
-    finally:
-        set_text_size(application, 100)
-        apply_theme(application, "light")
+    apply_style(percent=percent)
+    view.resize(1200, 420)
+    view.restyle()
+    refresh_and_wait(qtbot, view)
+    part = choose_picture(qtbot, view, "tree")
+    qtbot.waitUntil(lambda: part.placed is not None)
+    part.plot.grab()
+    nodes = [item for item in part.plot.items() if isinstance(item, TextItem)]
+    boxes = [item.mapRectToScene(item.boundingRect()) for item in nodes]
+    for one, other in itertools.combinations(boxes, 2):
+        assert one.intersected(other).height() <= 4
 
 
 def test_tree_of_an_ensemble_can_be_chosen(qtbot, table_session, view):

@@ -168,7 +168,6 @@ def scored(qtbot, dialog, path):
     return dialog
 
 
-@pytest.mark.slow
 def test_markup_in_names_is_never_rendered(window, hostile_file, trap, qtbot, tmp_path):
     walk, session = Walk(), window.session
     assert window.open_now(hostile_file) is not None
@@ -203,7 +202,6 @@ def test_markup_in_names_is_never_rendered(window, hostile_file, trap, qtbot, tm
         assert walk.seen[kind] > 0, kind
 
 
-@pytest.mark.slow
 def test_markup_in_recent_files_is_shown_as_text(window, hostile_file, tmp_path):
     window.open_now(hostile_file)
     save_as(window.session, tmp_path / "<b>MARK <img src=trap> &lt;.aucproj")
@@ -214,7 +212,6 @@ def test_markup_in_recent_files_is_shown_as_text(window, hostile_file, tmp_path)
     assert walk.seen["tooltip"] > 0
 
 
-@pytest.mark.slow
 def test_markup_in_messages_is_shown_as_text(window):
     box = plain_text.message_box(QMessageBox.Icon.Warning, "AUC Studio", "no <b>x</b> here", window)
     assert box.textFormat() == Qt.TextFormat.PlainText

@@ -9,14 +9,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
-    QApplication,
     QComboBox,
     QLineEdit,
     QToolButton,
     QWidget,
 )
 
-from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme
+from aucstudio.gui.common.theme import DARK, LIGHT
 from aucstudio.gui.desk.actions import VIEWS
 from tests.gui.conftest import make_record, put, refresh_and_wait, shown
 
@@ -54,22 +53,25 @@ def test_page_shows_the_error_of_a_failed_run(page, table_session, qtbot):
     assert "ut of memory." in words
 
 
-def test_changing_the_theme_keeps_the_content(page, table_session, qtbot):
+def test_changing_the_theme_keeps_the_content(page, table_session, qtbot, apply_style):
     put(table_session, make_record(table_session.table))
     before, numbers = words_of(page, qtbot), page.figure_data()
-    try:
-        apply_theme(QApplication.instance(), "dark")
-        page.restyle()
-        refresh_and_wait(qtbot, page)
-        assert words_of(page, qtbot) == before
-        np.testing.assert_equal(page.figure_data(), numbers)
-        for plot in page.plots():
-            assert plot.backgroundBrush().color().name() == DARK.card != LIGHT.card
-    finally:
-        apply_theme(QApplication.instance(), "light")
+    apply_style("dark")
+    page.restyle()
+    refresh_and_wait(qtbot, page)
+    assert words_of(page, qtbot) == before
+    np.testing.assert_equal(page.figure_data(), numbers)
+    for plot in page.plots():
+        assert plot.backgroundBrush().color().name() == DARK.card != LIGHT.card
 
 
-def test_controls_and_plots_have_names(page, table_session, qtbot):
+def is_reached(widget):
+    return widget is not None and bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
+
+
+def test_controls_and_plots_have_names_and_tab_follows_the_reading_order(
+    page, table_session, qtbot
+):
     put(table_session, make_record(table_session.table))
     shown(page, qtbot)
     assert page.accessibleName() == page.title
@@ -79,15 +81,6 @@ def test_controls_and_plots_have_names(page, table_session, qtbot):
             label = getattr(control, "text", str)()
             assert control.accessibleName() or label, control.objectName()
     assert all(plot.objectName() for plot in page.plots())
-
-
-def is_reached(widget):
-    return widget is not None and bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
-
-
-def test_tab_follows_the_reading_order(page, table_session, qtbot):
-    put(table_session, make_record(table_session.table))
-    shown(page, qtbot)
     order, widget = [], page
     while (widget := widget.nextInFocusChain()) is not page:
         order.append(widget)

@@ -13,17 +13,11 @@ def form(qtbot):
 
 
 @pytest.mark.parametrize("key", METHODS)
-def test_form_returns_the_defaults(form, key):
+def test_form_returns_the_defaults_and_then_the_values_set(form, key):
     form.set_method(METHODS[key])
-    defaults = {name: p.default for name, p in declared_params(METHODS[key]).items()}
-    assert form.value() == defaults
-
-
-@pytest.mark.parametrize("key", METHODS)
-def test_form_returns_the_values_set(form, key):
-    form.set_method(METHODS[key])
-    values = {}
-    for name, declared in declared_params(METHODS[key]).items():
+    params, values = declared_params(METHODS[key]), {}
+    assert form.value() == {name: declared.default for name, declared in params.items()}
+    for name, declared in params.items():
         if declared.kind == "choice":
             values[name] = list(declared.choices)[-1]
         elif declared.kind == "range":

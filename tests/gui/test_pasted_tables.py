@@ -19,7 +19,6 @@ def clipboard():
     found.clear()
 
 
-@pytest.mark.slow
 def test_pasted_table_is_saved_and_can_be_reopened(window, qtbot, clipboard, table_file):
     clipboard.setText(table_file.read_text(encoding="utf-8").replace(",", "\t"))
     with qtbot.waitSignal(window.session.files.opened, timeout=PATIENCE):
@@ -34,7 +33,6 @@ def test_pasted_table_is_saved_and_can_be_reopened(window, qtbot, clipboard, tab
     assert window.session.table.rows == 160
 
 
-@pytest.mark.slow
 def test_pasting_an_empty_clipboard_is_reported(window, qtbot, clipboard, answers):
     clipboard.clear()
     before = window.session.table
@@ -43,7 +41,6 @@ def test_pasting_an_empty_clipboard_is_reported(window, qtbot, clipboard, answer
     assert window.session.table is before
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".xls", ".sav"])
 def test_every_format_of_the_open_dialog_is_opened(window, qtbot, answers, ending):
     assert f"*{ending}" in prompts.TABLES

@@ -249,7 +249,6 @@ def test_right_click_opens_the_menu_and_selects_nothing(table_session, open_view
     assert len(opened) == 2
 
 
-@pytest.mark.slow
 def test_every_plot_menu_exports_picture_and_numbers(window, run_to_end):
     window.open_example("two-gaussians")
     run_to_end(window)

@@ -1,6 +1,5 @@
 """The line and the form of preprocessing, in the window."""
 
-import pytest
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QPushButton
 
 from aucstudio.gui.state.plan import Plan
@@ -11,8 +10,6 @@ from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.settings_shown import differing_settings
 from tests.gui.conftest import choose
-
-pytestmark = pytest.mark.slow
 
 
 def take(combo, value):

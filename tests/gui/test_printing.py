@@ -228,7 +228,6 @@ def test_title_and_caption_are_above_and_below(view):
     assert not {"plain", "sentence"} & set(" ".join(texts(plain)).split())
 
 
-@pytest.mark.slow
 def test_saved_picture_is_light_in_any_theme(view, window):
     window.set_theme("dark")
     view.restyle()

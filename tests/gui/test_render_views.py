@@ -10,9 +10,6 @@ from PySide6.QtWidgets import QDialog, QWidget
 from aucstudio.gui.pages.roc import axes
 from aucstudio.gui.pages.roc.lines import FACES
 
-# Each test creates its own window.
-pytestmark = pytest.mark.slow
-
 PATH = Path(__file__).parents[2] / "packaging" / "render_views.py"
 
 
@@ -33,7 +30,7 @@ def test_every_page_curve_and_axis_kind_is_painted(script, window, table_file):
     assert expected <= set(scenes)
     for name in ("page Scores", "roc gain", "roc all layers", "four views"):
         assert scenes[name]() is window
-    assert window.views[0].layers.point.enabled
+    assert window.deck.view("roc_view").layers.point.enabled
     assert window.deck.place("best_view") is not None
 
 

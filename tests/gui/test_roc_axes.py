@@ -19,8 +19,6 @@ from aucstudio.project.results.summary import tpr_summary
 from tests.gui.conftest import choose, make_record, shown
 from tests.gui.roc_runs import BAND, records, show, table, view  # noqa: F401  (fixtures)
 
-pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
-
 
 def use_axis(view, kind):
     choose(view.choices.axis_combo, kind)

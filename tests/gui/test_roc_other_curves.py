@@ -22,8 +22,6 @@ from tests.gui.roc_runs import (  # noqa: F401  (fixtures)
     view,
 )
 
-pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
-
 
 def held_out(record, split=0):
     return record.splits[split].test_positive, record.splits[split].test_scores

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from aucstudio.engine import inference, roc
 from aucstudio.gui.common import curve_figures, printing
-from aucstudio.gui.common.theme import DARK, LIGHT, apply_theme, run_colour
+from aucstudio.gui.common.theme import DARK, LIGHT, run_colour
 from aucstudio.gui.pages.roc import words as texts
 from aucstudio.gui.pages.roc.axes import place
 from aucstudio.gui.state.plan import RunLook
@@ -32,9 +32,6 @@ from tests.gui.roc_runs import (  # noqa: F401  (fixtures)
     table,
     view,
 )
-
-# The offscreen platform warns so for every window shown.
-pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 
 
 def lines(view):
@@ -463,19 +460,17 @@ def test_zoom_button_zooms_to_the_range_and_back(view, session, records, qtbot):
     assert view.canvas.box.viewRange()[0] == pytest.approx([-0.02, 1.02])
 
 
-def test_changing_the_theme_keeps_the_curves(view, session, records):
+def test_changing_the_theme_keeps_the_curves(view, session, records, apply_style):
     show(session, records, "RLS", "Logistic")
     before, names = lines(view), named_in_legend(view)
-    try:
-        apply_theme(QApplication.instance(), "dark")
-        view.restyle()
-        QApplication.processEvents()
-        assert all(np.array_equal(a, b) for a, b in zip(before, lines(view), strict=True))
-        assert named_in_legend(view) == names
-        assert view.lines.drawn[0].item.opts["pen"].color() == run_colour(DARK, 0)
-        assert view.plot.backgroundBrush().color().name() == DARK.card
-    finally:
-        apply_theme(QApplication.instance(), "light")
+    apply_style("dark")
+    view.restyle()
+    QApplication.processEvents()
+    assert all(np.array_equal(a, b) for a, b in zip(before, lines(view), strict=True))
+    assert named_in_legend(view) == names
+    assert view.lines.drawn[0].item.opts["pen"].color() == run_colour(DARK, 0)
+    assert view.plot.backgroundBrush().color().name() == DARK.card
+    apply_style()
     view.restyle()
 
 

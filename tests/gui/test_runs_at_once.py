@@ -250,7 +250,6 @@ def test_run_waiting_for_a_slow_disk_can_be_stopped(session, table_file, qtbot, 
     assert session.records == {}
 
 
-@pytest.mark.slow
 def test_menu_sets_the_number_of_simultaneous_runs(window, table_file, qtbot, monkeypatch):
     place = window.session.runs._place
     assert isinstance(place, Processes)

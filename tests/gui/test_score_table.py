@@ -103,7 +103,6 @@ def box_of(dialog, column, setting=None):
     )
 
 
-@pytest.mark.slow
 def test_action_is_enabled_with_a_run_with_a_model(window, table_file, qtbot):
     assert not window.actions_.score_table.isEnabled()
     window.session.files.open_now(table_file, "table")

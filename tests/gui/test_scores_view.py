@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine import roc
-from aucstudio.gui.common.theme import apply_theme, scaled, set_text_size
+from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.threshold import CARD_WIDTH
 from aucstudio.gui.pages.scores.score_plot import COUNTS, FEW_ROWS
 from aucstudio.gui.pages.scores.scores_view import ScoresView
@@ -425,19 +425,13 @@ def test_worst_rows_are_named_by_the_identifier(view, add, session, qtbot):
         assert worst.list.columnWidth(k) >= worst.list.sizeHintForColumn(k)
 
 
-def test_worst_rows_have_room_on_a_low_page_with_large_text(view, add, qtbot):
-    application = QApplication.instance()
-    set_text_size(application, 150)
-    apply_theme(application, "light")
-    try:
-        view.resize(1300, 420)
-        add()
-        shown(view, qtbot)
-        rows = view.worst.list
-        qtbot.waitUntil(lambda: rows.viewport().height() >= 4 * rows.rowHeight(0))
-    finally:
-        set_text_size(application, 100)
-        apply_theme(application, "light")
+def test_worst_rows_have_room_on_a_low_page_with_large_text(view, add, qtbot, apply_style):
+    apply_style(percent=150)
+    view.resize(1300, 420)
+    add()
+    shown(view, qtbot)
+    rows = view.worst.list
+    qtbot.waitUntil(lambda: rows.viewport().height() >= 4 * rows.rowHeight(0))
 
 
 @pytest.mark.parametrize("reason", ["ShortcutFocusReason", "TabFocusReason"])
@@ -465,17 +459,13 @@ def test_menu_of_a_worst_row_explains_it(low_view, qtbot):
     worst.findChild(QMenu, "worst_menu").close()
 
 
-def test_figures_are_not_cut_with_larger_text(view, add, qtbot, qapp):
+def test_figures_are_not_cut_with_larger_text(view, add, qtbot, apply_style):
     view.resize(1300, 1000)
     add()
     shown(view, qtbot)
     narrow = view.readout.width()
-    try:
-        set_text_size(qapp, 150)
-        apply_theme(qapp, "light")
-        qtbot.waitUntil(lambda: view.readout.width() == scaled(CARD_WIDTH) > narrow)
-        assert view.readout.minimumSizeHint().width() <= view.readout.width() < view.side.width()
-    finally:
-        set_text_size(qapp, 100)
-        apply_theme(qapp, "light")
+    apply_style(percent=150)
+    qtbot.waitUntil(lambda: view.readout.width() == scaled(CARD_WIDTH) > narrow)
+    assert view.readout.minimumSizeHint().width() <= view.readout.width() < view.side.width()
+    apply_style()
     assert view.readout.width() == narrow

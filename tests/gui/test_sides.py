@@ -8,9 +8,6 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QW
 from aucstudio.gui.desk.side_columns import NARROW, Sides
 from tests.gui.conftest import make_record, put, save_as
 
-# Each test creates its own window.
-pytestmark = pytest.mark.slow
-
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 WIDE, SLIM = NARROW + 200, NARROW - 200
 

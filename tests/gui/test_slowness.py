@@ -30,7 +30,6 @@ def wait(qtbot):
     return lambda state: qtbot.waitUntil(state, timeout=PATIENCE)
 
 
-@pytest.mark.slow
 def test_run_that_ends_behind_the_save_dialog_is_saved(
     window, wait, monkeypatch, table_file, tmp_path
 ):
@@ -48,7 +47,6 @@ def test_run_that_ends_behind_the_save_dialog_is_saved(
     assert len(ProjectFile.open(path).runs()) == 1
 
 
-@pytest.mark.slow
 def test_cancelled_dialog_keeps_changes_made_behind_it(window, wait, monkeypatch, table_file):
     window.open_now(table_file)
     wait(lambda: window.session.table is not None)
@@ -64,7 +62,6 @@ def test_cancelled_dialog_keeps_changes_made_behind_it(window, wait, monkeypatch
     assert len(window.session.shown_runs()) == 1
 
 
-@pytest.mark.slow
 def test_window_responds_during_slow_reading(window, wait, slow, answers, table_file):
     disk = slow(scratch, "folder")
     answers.open_path = str(table_file)
@@ -83,7 +80,6 @@ def test_window_responds_during_slow_reading(window, wait, slow, answers, table_
     assert answers.errors == []
 
 
-@pytest.mark.slow
 def test_slow_reading_can_be_stopped(window, wait, slow, answers, table_file):
     disk = slow(scratch, "folder")
     answers.open_path = str(table_file)

@@ -13,12 +13,8 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.app import make_application
-from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.state.preferences import preferences
 from tests.gui.conftest import PATIENCE
-
-# The whole window is created.
-pytestmark = [pytest.mark.slow, pytest.mark.qt_log_ignore("propagateSizeHints")]
 
 
 def seen(window):
@@ -27,10 +23,10 @@ def seen(window):
     bar.adjustSize()
     places = {action.text(): bar.actionGeometry(action) for action in bar.actions()}
     fonts = {
-        axis: window.views[0].figure().getAxis(axis).label.font().pointSizeF()
+        axis: window.deck.view("roc_view").figure().getAxis(axis).label.font().pointSizeF()
         for axis in ("left", "bottom")
     }
-    table = next(v for v in window.views if v.objectName() == "calibration_view")
+    table = window.deck.view("calibration_view")
     rows = table.findChild(QTableView, "calibration_table").verticalHeader().defaultSectionSize()
     return [text for text, place in places.items() if not place.isEmpty()], fonts, rows
 
@@ -44,10 +40,9 @@ def signs(window):
 
 
 @pytest.mark.parametrize("percent", [100, 130, 145, 200])
-def test_a_radio_button_is_round(qtbot, percent):
-    application = make_application("light")
-    set_text_size(application, percent)
-    apply_theme(application, "light")
+def test_a_radio_button_is_round(qtbot, percent, apply_style):
+    make_application("light")
+    apply_style(percent=percent)
     button = QRadioButton()
     qtbot.addWidget(button)
     button.resize(60, 60)
@@ -65,8 +60,6 @@ def test_a_radio_button_is_round(qtbot, percent):
             for x in (sign.left(), sign.center().x())
         )
         assert corner != edge
-    set_text_size(application, 100)
-    apply_theme(application, "light")
 
 
 def test_window_follows_the_text_size(window, table_file, qtbot):

@@ -6,12 +6,12 @@ import warnings
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QLabel
 
 from aucstudio.engine import roc
 from aucstudio.engine.monitor import Step
 from aucstudio.gui.common.plots.legend import Legend
-from aucstudio.gui.common.theme import apply_theme, current_theme
+from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.training.training_view import TrainingView
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
@@ -512,19 +512,16 @@ def legends(view):
     return [item for item in items if isinstance(item, Legend) and item.items]
 
 
-def test_legend_follows_the_theme(qtbot, view, add):
+def test_legend_follows_the_theme(qtbot, view, add, apply_style):
     add()
     view.resize(760, 760)
     shown(view, qtbot)
-    try:
-        apply_theme(QApplication.instance(), "dark")
-        view.restyle()
-        shown(view, qtbot)
-        (legend,) = legends(view)
-        for _sample, name in legend.items:
-            assert current_theme().text.lower() in name.item.toHtml().lower()
-    finally:
-        apply_theme(QApplication.instance(), "light")
+    apply_style("dark")
+    view.restyle()
+    shown(view, qtbot)
+    (legend,) = legends(view)
+    for _sample, name in legend.items:
+        assert current_theme().text.lower() in name.item.toHtml().lower()
 
 
 def test_sentence_names_the_split_of_the_areas(qtbot, view, add, session):

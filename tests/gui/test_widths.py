@@ -4,7 +4,6 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.app import create_window, make_application
-from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.state.preferences import preferences
 from tests.gui.conftest import PATIENCE, make_record, put
 from tests.gui.fitting import cut_controls
@@ -20,9 +19,9 @@ WIDTHS = {
 
 
 @pytest.fixture(params=[100, 200])
-def opened(request, qtbot, table_file, table):
+def opened(request, qtbot, table_file, table, apply_style):
     preferences().put(text_size=request.param)
-    application = make_application("light")
+    make_application("light")
     window = create_window()
     window.open_now(table_file)
     qtbot.waitUntil(lambda: window.session.table is not None, timeout=PATIENCE)
@@ -32,8 +31,6 @@ def opened(request, qtbot, table_file, table):
     yield window
     window.close()
     window.deleteLater()
-    set_text_size(application, 100)
-    apply_theme(application, "light")
 
 
 def resize_and_wait():

@@ -52,7 +52,6 @@ def press(window, name):
     window.findChild(QAction, f"action_{name}").trigger()
 
 
-@pytest.mark.slow
 def test_opening_a_table_does_not_block_the_window(window, answers, table_file, qtbot, monkeypatch):
     gate = Gate(monkeypatch, study_reading, "read_table")
     answers.open_path = str(table_file)
@@ -69,7 +68,6 @@ def test_opening_a_table_does_not_block_the_window(window, answers, table_file, 
     assert window.session.table.path == table_file
 
 
-@pytest.mark.slow
 def test_files_that_cannot_be_opened_are_reported_in_the_bar(
     window, answers, table_file, qtbot, tmp_path
 ):
@@ -90,7 +88,6 @@ def test_files_that_cannot_be_opened_are_reported_in_the_bar(
     assert window.session.table.path == table_file
 
 
-@pytest.mark.slow
 def test_failed_save_is_reported_in_the_bar(window, answers, table_file, qtbot, tmp_path):
     window.open_now(table_file)
     answers.save_path = str(tmp_path / "no such folder" / "p.aucproj")
@@ -128,7 +125,6 @@ def unsaved(window, answers, table_file, full_disk, run_to_end, qtbot, tmp_path)
     return record
 
 
-@pytest.mark.slow
 def test_save_writes_the_unsaved_runs(window, unsaved, full_disk, qtbot):
     for there in ([], [unsaved.id]):
         press(window, "save_project")
@@ -139,7 +135,6 @@ def test_save_writes_the_unsaved_runs(window, unsaved, full_disk, qtbot):
     assert window.session.study.status == "All runs saved in p.aucproj"
 
 
-@pytest.mark.slow
 def test_closing_asks_before_unsaved_runs_are_lost(window, answers, unsaved, qtbot):
     answers.choice = None
     assert not window.close()
@@ -150,7 +145,6 @@ def test_closing_asks_before_unsaved_runs_are_lost(window, answers, unsaved, qtb
     qtbot.waitUntil(lambda: not the_windows().open, timeout=PATIENCE)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["open_data", "close"])
 def test_opening_another_study_asks_before_unsaved_runs_are_lost(
     window, answers, unsaved, table_file, qtbot, tmp_path, verb
@@ -168,7 +162,6 @@ def test_opening_another_study_asks_before_unsaved_runs_are_lost(
     assert (window.session.table is None) == (verb == "close")
 
 
-@pytest.mark.slow
 def test_closed_study_keeps_unsaved_runs_until_confirmed(
     window, answers, held, full_disk, table_file, qtbot
 ):
@@ -182,7 +175,6 @@ def test_closed_study_keeps_unsaved_runs_until_confirmed(
     assert answers.asked[-1][1].startswith("In study.csv, 2 runs not saved: the disk is full")
 
 
-@pytest.mark.slow
 def test_leaving_a_study_retries_the_unsaved_runs(window, unsaved, full_disk, table_file, qtbot):
     project = window.session.project
     full_disk.clear()
@@ -192,7 +184,6 @@ def test_leaving_a_study_retries_the_unsaved_runs(window, unsaved, full_disk, ta
     assert [record.id for record in project.runs()] == [unsaved.id]
 
 
-@pytest.mark.slow
 def test_closing_retries_the_unsaved_runs(window, answers, unsaved, full_disk):
     project = window.session.project
     full_disk.clear()
@@ -201,7 +192,6 @@ def test_closing_retries_the_unsaved_runs(window, answers, unsaved, full_disk):
     assert [record.id for record in project.runs()] == [unsaved.id]
 
 
-@pytest.mark.slow
 def test_failed_run_does_not_stop_the_next_ones(window, answers, table_file, qtbot, monkeypatch):
     def break_down(self, X, positive, monitor):
         raise ValueError("this method gives up")
@@ -220,7 +210,6 @@ def test_failed_run_does_not_stop_the_next_ones(window, answers, table_file, qtb
     assert "this method gives up" in error
 
 
-@pytest.mark.slow
 def test_recent_files_are_in_the_menu(window, table_file, tmp_path, qtbot):
     odd = write_table(tmp_path / "salt & pepper.csv")
     for path in (table_file, odd):
@@ -235,7 +224,6 @@ def test_recent_files_are_in_the_menu(window, table_file, tmp_path, qtbot):
     assert window.session.table.path == odd
 
 
-@pytest.mark.slow
 def test_close_returns_to_the_start_page_and_then_closes(ran):
     band = ran.session.plan.band
     press(ran, "close")
@@ -247,7 +235,6 @@ def test_close_returns_to_the_start_page_and_then_closes(ran):
     assert not ran.isVisible()
 
 
-@pytest.mark.slow
 def test_closing_with_running_jobs_asks_once(window, answers, held, qtbot):
     answers.choice = None
     assert not window.close()
@@ -264,7 +251,6 @@ def test_closing_with_running_jobs_asks_once(window, answers, held, qtbot):
     assert not window.session.files.has_work
 
 
-@pytest.mark.slow
 def test_window_closes_when_all_runs_have_ended(window, answers, held, qtbot):
     answers.choice = "wait"
     press(window, "quit")
@@ -275,7 +261,6 @@ def test_window_closes_when_all_runs_have_ended(window, answers, held, qtbot):
     assert [record.status for record in records] == [DONE, DONE]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("choice", ["go on", "stop"])
 def test_opening_with_running_jobs_asks(window, answers, held, qtbot, tmp_path, choice):
     project = window.session.project.path
@@ -298,7 +283,6 @@ def test_opening_with_running_jobs_asks(window, answers, held, qtbot, tmp_path, 
     assert found == ([DONE, DONE] if choice == "go on" else [STOPPED])
 
 
-@pytest.mark.slow
 def test_opening_in_a_new_window_does_not_change_the_first(window, answers, held, qtbot, tmp_path):
     other = write_table(tmp_path / "other.csv", seed=3)
     answers.choice = "elsewhere"
@@ -311,7 +295,6 @@ def test_opening_in_a_new_window_does_not_change_the_first(window, answers, held
     assert second.session.running == []
 
 
-@pytest.mark.slow
 def test_stop_cancels_running_and_queued_runs(window, held, qtbot):
     assert window.actions_.stop.isEnabled()
     press(window, "stop")
@@ -322,7 +305,6 @@ def test_stop_cancels_running_and_queued_runs(window, held, qtbot):
     assert len(window.session.records) == 1
 
 
-@pytest.mark.slow
 def test_two_windows_have_separate_studies(window, table_file, qtbot, tmp_path):
     press(window, "new_window")
     first, second = the_windows().open
@@ -338,7 +320,6 @@ def test_two_windows_have_separate_studies(window, table_file, qtbot, tmp_path):
     assert window.session.table.path == table_file
 
 
-@pytest.mark.slow
 def test_window_of_an_open_project_is_raised(window, table_file, tmp_path, monkeypatch):
     window.open_now(table_file)
     save_as(window.session, tmp_path / "study.aucproj")
@@ -351,7 +332,6 @@ def test_window_of_an_open_project_is_raised(window, table_file, tmp_path, monke
     assert not second.shows_study
 
 
-@pytest.mark.slow
 def test_question_dialog_does_not_block(qtbot, window, monkeypatch):
     monkeypatch.undo()
     answers = []
@@ -368,7 +348,6 @@ def test_question_dialog_does_not_block(qtbot, window, monkeypatch):
     assert answers == ["stop", None]
 
 
-@pytest.mark.slow
 def test_opening_a_table_reports_where_the_earlier_runs_are(ran, table_file, tmp_path, qtbot):
     assert ran.messages.messages == []
     other = write_table(tmp_path / "other.csv", seed=3)

@@ -16,6 +16,7 @@ import openpyxl
 import pytest
 
 from aucstudio.engine import roc
+from aucstudio.project.data import text as vocabulary
 from aucstudio.project.data.columns import spell_cell
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.preparing.preparation import learn_preparation
@@ -23,7 +24,7 @@ from aucstudio.project.data.preparing.preparation_choice import PreparationChoic
 from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.text import dates, vocabulary
+from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dates import CIRCLES, PARTS, WHOLE, date_part, part_columns
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError

@@ -22,6 +22,7 @@ from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.findings.inspection import inspection
 from aucstudio.project.data.findings.sentinels import find_sentinels
 from aucstudio.project.data.findings.separation import ranked_area
+from aucstudio.project.data.input_files import FileStamp
 from aucstudio.project.data.labels import equal_spellings, usual_spellings
 from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.table import Table, read_table
@@ -40,9 +41,11 @@ def column(name, cells):
     return Column.of_cells(name, values, found.missing, found.distinct)
 
 
-def table_of(label="y", sha256="a", file="data.csv", **columns):
+def table_of(label="y", file="data.csv", **columns):
     made = tuple(column(key, list(cells)) for key, cells in columns.items())
-    table = Table(path=Path(file), format="csv", dialect=Dialect(), sha256=sha256, columns=made)
+    path = Path(file)
+    files = (FileStamp.of(path),)
+    table = Table(path=path, format="csv", dialect=Dialect(), columns=made, files=files)
     return table.with_roles(label=label, positive="1") if label else table
 
 
@@ -351,13 +354,17 @@ def test_repeated_rows_are_reported_with_label_conflicts():
     assert "10 identical rows have different labels" in finding.sentence
 
 
-def test_test_rows_also_in_training_are_counted():
+def test_test_rows_also_in_training_are_counted(tmp_path):
     train, other = measured(200), measured(100)
     test = {name: np.r_[other[name], train[name][:7]] for name in train}
-    found = shared(table_of(**train), table_of(**test, sha256="b", file="test.csv"))
+    own, of_test = tmp_path / "train.csv", tmp_path / "test.csv"
+    own.write_text("a")
+    of_test.write_text("b")
+    learnt = table_of(**train, file=own)
+    found = shared(learnt, table_of(**test, file=of_test))
     assert found == notice("test_rows_in_training", rows=7, total=107, file="test.csv")
-    assert shared(table_of(**train), table_of(**other, sha256="b")) is None
-    assert shared(table_of(**train), table_of(**train)).code == "test_file_is_training_file"
+    assert shared(learnt, table_of(**other, file=of_test)) is None
+    assert shared(learnt, learnt).code == "test_file_is_training_file"
 
 
 def test_run_notes_test_rows_used_in_training(tmp_path, capsys):

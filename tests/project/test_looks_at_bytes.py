@@ -1,6 +1,5 @@
 """The byte scan of a file is independent of the chunk size."""
 
-import hashlib
 import io
 import random
 
@@ -26,7 +25,6 @@ def test_scan_does_not_depend_on_the_chunk_size(tmp_path, monkeypatch, seed):
     path.write_bytes(data)
     monkeypatch.setattr(scan_module, "CHUNK", draw.randint(1, 9))
     found = scan(path, lambda part: None)
-    assert found.sha256 == hashlib.sha256(data).hexdigest()
     crlf, lf, cr = (data.count(end) for end in (b"\r\n", b"\n", b"\r"))
     assert found.lines == lf + cr - crlf + 1
     assert found.uniform == (cr == crlf and crlf in (0, lf))

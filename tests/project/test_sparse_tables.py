@@ -219,9 +219,7 @@ def test_far_and_missing_cells_get_the_training_median():
 
 
 def read_by_columns(columns):
-    return Table(
-        path=Path("made.svm"), format="svmlight", dialect=Dialect(), sha256="", columns=(*columns,)
-    )
+    return Table(path=Path("made.svm"), format="svmlight", dialect=Dialect(), columns=(*columns,))
 
 
 # ------------------------------------------------------------------ training and scoring

@@ -62,6 +62,20 @@ def test_plain_table_is_read(write):
     table.require_two_classes()
 
 
+def test_checksum_is_that_of_the_bytes_that_were_read(write):
+    path = write(PLAIN)
+    first, digest = read_table(path), hashlib.sha256(PLAIN.encode()).hexdigest()
+    assert first.with_roles(label="job").sha256 == digest
+    second = read_table(write(PLAIN.replace("31", "33")))
+    path.unlink()
+    assert first.sha256 == digest  # it was computed before
+    with pytest.raises(InputError, match="cannot be read"):
+        second.schema  # noqa: B018
+    path.write_text(PLAIN)
+    with pytest.raises(InputError, match="changed while it was being read"):
+        second.schema  # noqa: B018
+
+
 def test_inspection_has_the_documented_json(write):
     document = json.loads(json.dumps(inspection(read_table(write(PLAIN)))))
     assert {

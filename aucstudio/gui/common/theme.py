@@ -13,6 +13,7 @@ import dataclasses
 import math
 import tomllib
 from collections.abc import Iterable, Iterator
+from functools import cache
 from string import Template
 
 from PySide6.QtCore import QByteArray, QObject, QPointF, QRectF, Qt
@@ -278,11 +279,13 @@ _PROPERTY = "aucstudio_icon"
 def icon(name: str, role: str = ON_CARD) -> QIcon:
     """Return the icon of a name in ``resources/icons``, in the present theme's colour."""
     theme = current_theme()
+    return _drawn(name, getattr(theme, role), theme.neutral)
+
+
+@cache
+def _drawn(name: str, normal: str, disabled: str) -> QIcon:
     made = QIcon()
-    for mode, colour in (
-        (QIcon.Mode.Normal, getattr(theme, role)),
-        (QIcon.Mode.Disabled, theme.neutral),
-    ):
+    for mode, colour in ((QIcon.Mode.Normal, normal), (QIcon.Mode.Disabled, disabled)):
         renderer = QSvgRenderer(QByteArray(coloured(name, colour)))
         for side in _SIDES:
             made.addPixmap(_pixmap(renderer, side), mode)

@@ -22,7 +22,6 @@ from PySide6.QtGui import (
     QContextMenuEvent,
     QFont,
     QFontMetrics,
-    QIcon,
     QKeyEvent,
     QPainter,
     QResizeEvent,
@@ -254,7 +253,6 @@ class RowDelegate(QStyledItemDelegate):
         super().__init__(view)
         self._view = view
         self.is_editing = False
-        self._signs: dict[str, QIcon] = {}
 
     def row_height(self) -> int:
         """Return the height of two lines in the view's font."""
@@ -302,11 +300,8 @@ class RowDelegate(QStyledItemDelegate):
 
     def _with_sign(self, painter: QPainter, area: QRect) -> QRect:
         """Paint the sign of a warning at the right of an area; return the rest of the area."""
-        theme = current_theme().name
-        if theme not in self._signs:
-            self._signs[theme] = icon("warning", "warning")
         place = QRect(area.right() - _SIGN, area.center().y() - _SIGN // 2, _SIGN, _SIGN)
-        self._signs[theme].paint(painter, place)
+        icon("warning", "warning").paint(painter, place)
         return area.adjusted(0, 0, -_SIGN - _MARGIN_ABOVE, 0)
 
     def _write(

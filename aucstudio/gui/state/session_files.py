@@ -291,9 +291,8 @@ class StudyFiles(QObject):
 
     def _on_read_file(self, _key: object, opened: OpenedStudy) -> None:
         if opened.table is not None and opened.choices is not None:
-            table, size = opened.table, -1
-            with contextlib.suppress(OSError):  # several files, or a missing one
-                size = table.path.stat().st_size
+            table = opened.table
+            size = table.files[0].size if len(table.files) == 1 else -1
             path = str(table.path.absolute())
             known = KnownImport(path, size, table.sha256, opened.choices)
             preferences().note_import(known)

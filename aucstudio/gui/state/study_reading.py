@@ -16,7 +16,7 @@ from aucstudio.notices import text
 from aucstudio.project.data.columns import count_all
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.import_choices import FirstReading, ImportChoices
-from aucstudio.project.data.input_files import fingerprint
+from aucstudio.project.data.input_files import FileStamp, fingerprint
 from aucstudio.project.data.table import Table, progress_reporter, read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.examples import make_study
@@ -132,6 +132,7 @@ def read_file(
         opened = _read_experiments(made, report)
     if opened.table is not None:  # what the window's thread would have to wait for
         progress = progress_reporter(report)
+        fingerprint(opened.table.files, lambda share: progress(share, "looking at the file"))
         opened.table.schema  # noqa: B018  (computed once and cached)
         count_all(opened.table.columns, lambda share: progress(share, "counting values"))
     remember_recent(opened.path)
@@ -165,15 +166,9 @@ def recalled(path: Path, known: Sequence[KnownImport]) -> ImportChoices | None:
     own = str(path.absolute())
     if (same := next((one for one in known if one.path == own), None)) is not None:
         return same.choices
-    try:
-        size = path.stat().st_size
-    except OSError:
-        return None
-    alike = [one for one in known if one.size == size]
-    if not alike:
-        return None
-    sha256 = fingerprint(path, lambda _share: None)
-    return next((one.choices for one in alike if one.sha256 == sha256), None)
+    file = FileStamp.of(path)
+    alike = [one for one in known if one.size == file.size]
+    return next((one.choices for one in alike if one.sha256 == fingerprint([file])), None)
 
 
 def _read_experiments(path: Path, report: Report) -> OpenedStudy:

@@ -25,6 +25,7 @@ from aucstudio.project.data.columns import (
     treated,
 )
 from aucstudio.project.data.finding import FORMAT, Finding, grouped, ranked
+from aucstudio.project.data.input_files import FileStamp, fingerprint
 from aucstudio.project.data.labels import (
     AS_THEY_ARE,
     MOST_CLASSES,
@@ -103,8 +104,6 @@ class AnyTable(abc.ABC, ColumnChoices):
         Key of one of the formats in :mod:`~aucstudio.project.data.readers.formats`.
     dialect : Dialect
         How a text file is laid out.
-    sha256 : str
-        Of the file's bytes.
     columns : tuple of ColumnInfo
     label : str or None
         Name of the label column, if any.
@@ -118,6 +117,8 @@ class AnyTable(abc.ABC, ColumnChoices):
         The first hundred rows that were left out.
     remarks : tuple of Finding
         Findings about the file.
+    files : tuple of FileStamp
+        The files it was read from.
     rejected_rows : int
         Number of rows that were left out.
     guessed : tuple of str
@@ -135,7 +136,6 @@ class AnyTable(abc.ABC, ColumnChoices):
     path: Path
     format: str
     dialect: Dialect
-    sha256: str
     columns: tuple[ColumnInfo, ...]
     label: str | None = None
     positive: str | None = None
@@ -149,6 +149,12 @@ class AnyTable(abc.ABC, ColumnChoices):
     row_numbers: NDArray[np.int64] | None = None
     sheets: tuple[str, ...] = ()
     remarks: tuple[Finding, ...] = ()
+    files: tuple[FileStamp, ...] = ()
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the bytes of its files; see :func:`fingerprint`."""
+        return fingerprint(self.files)
 
     @property
     @abc.abstractmethod

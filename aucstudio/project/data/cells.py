@@ -35,6 +35,8 @@ Answer = TypeVar("Answer")
 
 # With more distinct texts, equal ones are shared among some rows only.
 _MOST_SHARED = 1 << 17
+# Cells that are written, and texts whose rows are counted, at a time.
+_WINDOW, _FEW = 100_000, 10_000
 # Of the hash table that finds equal texts in a chunk of rows.
 _SLOT_BITS = 18
 # Columns read at a time from an out-of-memory table.
@@ -54,14 +56,15 @@ class NotPlainError(Exception):
 class Cells:
     """The cells of one column: see :class:`~aucstudio.project.data.columns.Column`.
 
-    Distinct texts are counted, distinct numbers are not. ``largest`` is the largest absolute value
-    of plain numbers.
+    Distinct texts are counted, distinct numbers are not; ``counts`` are those of few texts.
+    ``largest`` is the largest absolute value of plain numbers.
     """
 
     values: NDArray[Any]
     missing: int
     distinct: int | None = None
     largest: float = math.inf
+    counts: dict[Any, int] | None = None
 
 
 def number_cells(values: NDArray[np.float64]) -> Cells:
@@ -135,12 +138,13 @@ class Texts(_Growing):
     """A growing column of texts; most equal texts share one Python object."""
 
     def __init__(self, rows: int, absent: frozenset[str]) -> None:
-        super().__init__(np.empty(rows, dtype=object))
+        super().__init__(np.empty(rows, dtype=np.int32))
         self._absent = absent
-        self._known: dict[str, str] = {}
-        # The text of each hash; None if it means a missing value.
-        self._of_key: dict[int, str | None] = {}
-        self._missing, self._is_shared = 0, True
+        # The texts by their number; the first one is that of missing values.
+        self._texts: list[str | None] = [None]
+        self._known: dict[str, int] = {}
+        self._of_key: dict[int, int] = {}
+        self._is_shared = True
 
     def add(self, view: Any, hashes: Any) -> None:
         """Add a chunk of texts, given a chunk of their 64-bit hashes."""
@@ -153,34 +157,40 @@ class Texts(_Growing):
         is_read = np.zeros(len(rows), dtype=bool)
         is_read[rows] = True
         starts, ends = edges[:-1][is_read] - edges[0], edges[1:][is_read] - edges[0]
-        found = list[str | None]()
-        of_key = self._of_key
+        found, of_key = list[int](), self._of_key
         places = zip(keys[is_read].tolist(), starts.tolist(), ends.tolist(), strict=True)
         for key, start, end in places:
             if key not in of_key:
                 text = data[start:end].decode().strip(BLANKS)
                 is_absent = text.lower() in self._absent
-                of_key[key] = None if is_absent else self._known.setdefault(text, text)
+                of_key[key] = 0 if is_absent else self._known.setdefault(text, len(self._texts))
+                if of_key[key] == len(self._texts):
+                    self._texts.append(text)
             found.append(of_key[key])
         if len(of_key) > _MOST_SHARED:
             self._is_shared = False
             of_key.clear()
             self._known.clear()
-        values = np.empty(len(rows), dtype=object)
-        values[is_read] = found
-        part = values[rows]
-        self._missing += part.tolist().count(None) if None in found else 0
-        self._append(part)
+        numbers = np.empty(len(rows), dtype=np.int32)
+        numbers[is_read] = found
+        self._append(numbers[rows])
 
     def cells(self) -> Cells:
-        values = self._whole()
+        numbers, texts = self._whole(), np.array(self._texts, dtype=object)
+        values = np.empty(len(numbers), dtype=object)
+        # Windows, because one pass over objects in C would hold the GIL throughout.
+        for start in range(0, len(numbers), _WINDOW):
+            values[start : start + _WINDOW] = texts[numbers[start : start + _WINDOW]]
+        missing = int(np.count_nonzero(numbers == 0))
         if self._is_shared:
-            return Cells(values, self._missing, len(self._known))
+            counted = np.bincount(numbers).tolist() if len(texts) <= _FEW else []
+            known = dict(sorted(zip(self._texts[1:], counted[1:], strict=False)))
+            return Cells(values, missing, len(texts) - 1, counts=known if counted else None)
         # Hashes of 64 bits of ten million texts are equal with a probability of 1e-5.
         hashes = np.fromiter(map(hash, values), dtype=np.int64, count=len(values))
         hashes.sort()  # in a tenth of the time of numpy.unique
-        distinct = 1 + int(np.count_nonzero(np.diff(hashes))) - (self._missing > 0)
-        return Cells(values, self._missing, distinct)
+        distinct = 1 + int(np.count_nonzero(np.diff(hashes))) - (missing > 0)
+        return Cells(values, missing, distinct)
 
 
 def _equal_rows(keys: NDArray[np.uint64]) -> NDArray[np.intp]:

@@ -205,6 +205,7 @@ class Column(ColumnInfo):
         missing: int | None = None,
         distinct: int | None = None,
         number: NumberFormat | None = None,
+        counts: dict[Any, int] | None = None,
     ) -> Column:
         """Return a column of cells with the default role of its kind; count what is not given."""
         is_text = values.dtype == object
@@ -213,7 +214,7 @@ class Column(ColumnInfo):
             missing, distinct = counted.pop(None, 0), len(counted)
         elif missing is None:
             missing = int(np.count_nonzero(np.isnan(values)))
-        return cls(
+        made = cls(
             name=name,
             role="category" if is_text else "number",
             kind="text" if is_text else "number",
@@ -222,6 +223,9 @@ class Column(ColumnInfo):
             number=number,
             values=values,
         )
+        if counts is not None:
+            vars(made)["counts"] = counts
+        return made
 
     def known(self) -> NDArray[np.bool_]:
         """Mark the rows whose cell is not missing."""

@@ -14,7 +14,7 @@ import shutil
 import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from aucstudio.project.errors import input_error
 
@@ -181,18 +181,62 @@ def linked(path: Path, folder: Path) -> Path:
     return link
 
 
-def fingerprint(path: Path, report: Callable[[float], None]) -> str:
-    """Return the SHA-256 of a file's bytes, as hexadecimal digits."""
-    digest, done, size = hashlib.sha256(), 0, max(1, path.stat().st_size)
+class FileStamp(NamedTuple):
+    """A file as it was when it was opened; zeros if it is missing."""
+
+    path: Path
+    size: int = 0
+    modified: int = 0
+    number: int = 0
+
+    @classmethod
+    def of(cls, path: Path) -> FileStamp:
+        """Return the present stamp of a file."""
+        path = path.absolute()
+        try:
+            found = path.stat()
+        except (OSError, ValueError):
+            return cls(path)
+        return cls(path, found.st_size, found.st_mtime_ns, found.st_ino)
+
+    def check(self) -> None:
+        """Raise InputError if the file has changed."""
+        if FileStamp.of(self.path) != self:
+            raise input_error("file_changed", file=self.path)
+
+
+_DIGESTS: dict[FileStamp, str] = {}
+
+
+def fingerprint(
+    files: Sequence[FileStamp], report: Callable[[float], None] = lambda _share: None
+) -> str:
+    """Return the SHA-256 of a file's bytes, or that of the digests of several files.
+
+    It takes about as long as reading a table, and is computed when it is first needed.
+
+    Raises
+    ------
+    InputError
+        If a file has changed since it was opened, or cannot be read.
+    """
+    found = [_DIGESTS.get(file) or _digest(file, report) for file in files]
+    return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()
+
+
+def _digest(stamp: FileStamp, report: Callable[[float], None]) -> str:
+    digest, done = hashlib.sha256(), 0
     try:
-        with path.open("rb") as file:
+        with stamp.path.open("rb") as file:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)
                 done += len(chunk)
-                report(min(done / size, 1.0))
+                report(min(done / max(1, stamp.size), 1.0))
     except OSError as error:
-        raise input_error("file_unreadable", file=path, reason=error.strerror) from error
-    return digest.hexdigest()
+        raise input_error("file_unreadable", file=stamp.path, reason=error.strerror) from error
+    stamp.check()
+    _DIGESTS[stamp] = digest.hexdigest()
+    return _DIGESTS[stamp]
 
 
 def join(paths: Sequence[str | Path]) -> Path:

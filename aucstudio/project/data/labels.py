@@ -330,7 +330,8 @@ def equal_spellings(names: Iterable[str]) -> list[list[str]]:
     """Group names that differ only in capitals, blanks and Unicode forms; two or more each."""
     groups: dict[str, list[str]] = {}
     for name in names:
-        groups.setdefault(_folded(name), []).append(name)
+        folded = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+        groups.setdefault(folded or name, []).append(name)
     return [group for group in groups.values() if len(group) > 1]
 
 
@@ -339,7 +340,3 @@ def usual_spellings(counts: Mapping[str, int]) -> list[list[str]]:
     return [
         sorted(group, key=lambda name: (-counts[name], name)) for group in equal_spellings(counts)
     ]
-
-
-def _folded(name: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split()) or name

@@ -316,7 +316,6 @@ def open_typed(
         lines=file.height,
         lookalikes=True,
         header=(),
-        sha256="",
         is_small=False,
         findings=tuple(remarks),
         tidied=Tidied(path, left_out),

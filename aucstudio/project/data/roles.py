@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aucstudio.notices.words import class_words, listed
-from aucstudio.project.data.columns import Column, ColumnInfo
+from aucstudio.project.data import text as vocabulary
+from aucstudio.project.data.columns import Column, ColumnInfo, recast
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.text import vocabulary
 
 if TYPE_CHECKING:
     from aucstudio.project.data.any_table import AnyTable
@@ -47,7 +46,7 @@ def guess_role(column: Column) -> Column:
     """Assign a column the role of its kind, or "ignore" with the reason."""
     why = _useless(column)
     natural = "number" if column.kind == "number" and not is_flag(column) else "category"
-    return dataclasses.replace(column, role="ignore" if why else natural, why=why)
+    return recast(column, role="ignore" if why else natural, why=why)
 
 
 def is_flag(column: Column) -> bool:
@@ -143,7 +142,7 @@ def guess_label(columns: Sequence[Column]) -> str | None:
     """
     candidates = [column for column in columns if column.role != "ignore" and _may_be_label(column)]
     binary = [column for column in candidates if _has_two(column)]
-    few = [column for column in candidates if _has_few(column)]
+    few = [c for c in candidates if _has(2, min(MAX_CLASSES, (c.height - c.missing) // 2), c)]
     last = [column for column in candidates[-1:] if column is columns[-1]]
     ranking = [
         *(column for column in binary if is_sure(column.name)),
@@ -184,10 +183,6 @@ def is_sure(name: str) -> bool:
 def is_label_name(name: str) -> bool:
     """Return whether a name is that of a label."""
     return _is_in("labels", name=name) or words_of(name)[-1:] in _LABEL_ENDINGS
-
-
-def _has_few(column: Column) -> bool:
-    return _has(2, min(MAX_CLASSES, (column.height - column.missing) // 2), column)
 
 
 def _may_be_label(column: Column) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from aucstudio.project import scratch
 from aucstudio.project.data.any_table import AnyTable, LabelChoice, RoleChoices
 from aucstudio.project.data.columns import Column, ColumnInfo, is_sparse
-from aucstudio.project.data.input_files import several
+from aucstudio.project.data.input_files import FileStamp, several
 from aucstudio.project.data.labels import MOST_CLASSES, LabelRule
 from aucstudio.project.data.roles import guess_label, guess_role
 from aucstudio.project.data.schema import ColumnSchema, Schema
@@ -151,10 +151,11 @@ def read_table(
     """
     path, report = Path(path), progress_reporter(progress)
     numbers = numbers_in(choices.get("roles"))
+    files = tuple(map(FileStamp.of, several(path) or [path]))
     with scratch.folder() as folder:
         declared, bare = _read(path, parts_of(dialect), folder, report, schema, numbers)
     columns = tuple(with_guessed_roles(bare.columns, schema, need_label=need_label))
-    bare = dataclasses.replace(bare, columns=columns)
+    bare = dataclasses.replace(bare, columns=columns, files=files)
     return with_choices(bare, columns, declared, need_label=need_label, schema=schema, **choices)
 
 

@@ -22,7 +22,7 @@ from aucstudio.project.data import finding
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.columns import Column, ColumnInfo, fields_of
-from aucstudio.project.data.input_files import several
+from aucstudio.project.data.input_files import FileStamp, several
 from aucstudio.project.data.readers.formats import MATRIX
 from aucstudio.project.data.readers.reading import (
     Plain,
@@ -189,8 +189,6 @@ class DiskTable(AnyTable):
         Removes the temporary folder, at the latest when the table is garbage.
     block_bytes : int
         Bytes of a block of prepared rows.
-    stamp : tuple of int
-        Size and modification time of the file when it was opened.
     count : int
         Number of rows, including unlabelled ones.
     """
@@ -199,7 +197,6 @@ class DiskTable(AnyTable):
     places: dict[str, int]
     release: weakref.finalize[..., CellStore]
     block_bytes: int
-    stamp: tuple[int, int]
     count: int
 
     @property
@@ -252,8 +249,8 @@ class DiskTable(AnyTable):
         rows: int,
         fetch: Callable[[dict[int, bool]], list[NDArray[Any]]],
     ) -> Table:
-        if stamp_of(self.path) != self.stamp:
-            raise input_error("file_changed", file=self.path)
+        for file in self.files:
+            file.check()
         wanted = set(self.feature_names if names is None else names)
         chosen = [column for column in self.columns if column.name in wanted]
         here = {self.places[c.name]: c for c in chosen if c.name in self.places}
@@ -302,15 +299,6 @@ def described(column: Column) -> ColumnInfo:
     return ColumnInfo(**fields_of(column, ColumnInfo))
 
 
-def stamp_of(path: Path) -> tuple[int, int]:
-    """Return size and modification time of a file; zeros if it is missing."""
-    try:
-        found = path.stat()
-    except (OSError, ValueError):
-        return 0, 0
-    return found.st_size, found.st_mtime_ns
-
-
 def sample_of(table: DiskTable, columns: Sequence[ColumnInfo]) -> list[Column]:
     """Read columns in evenly spaced pieces of rows, or in all rows if they are few."""
     pieces = _SAMPLE_PIECES if table.rows > _SAMPLE_ROWS else 1
@@ -353,7 +341,8 @@ def open_stream(
     InputError, Cancelled
         As for :func:`~aucstudio.project.data.table.read_table`.
     """
-    path, stamp, report = Path(path), stamp_of(Path(path)), progress_reporter(progress)
+    path, report = Path(path), progress_reporter(progress)
+    files = (FileStamp.of(path),)
     if several(path):
         raise input_error("several_files_on_disk", file=path)
     with ExitStack() as held:  # released unless there is a table
@@ -367,12 +356,12 @@ def open_stream(
             found, store, rows = _open(plain, folder, report, schema, held)
         store.shown, found = path, with_file_facts(plain, found)
         bare = DiskTable(
-            **fields_of(found, AnyTable) | {"columns": tuple(map(described, found.columns))},
+            **fields_of(found, AnyTable)
+            | {"columns": tuple(map(described, found.columns)), "files": files},
             store=store,
             places={column.name: k for k, column in enumerate(found.columns)},
             release=weakref.finalize(store, scratch.remove, folder),
             block_bytes=block_bytes,
-            stamp=stamp,
             count=rows,
         )
         cells = sample_of(bare, bare.columns)

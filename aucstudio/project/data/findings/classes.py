@@ -9,13 +9,13 @@ import numpy as np
 
 from aucstudio.engine.roc import effective_rows
 from aucstudio.notices.words import class_words, listed
+from aucstudio.project.data import text as vocabulary
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.labels import usual_spellings
 from aucstudio.project.data.roles import is_label_name
 from aucstudio.project.data.table import Table
-from aucstudio.project.data.text import vocabulary
 from aucstudio.project.data.text.numerals import is_remark
 from aucstudio.project.data.weights import invalid_weights
 

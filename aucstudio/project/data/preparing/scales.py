@@ -310,14 +310,9 @@ def learn_levels(
         for usual, *others in same:
             shares.update(dict.fromkeys(others, shares.get(usual, 0.0)))
         return LevelCode((), shares=shares, cells=np.repeat(counts / rows, counts))
-    levels = most_frequent(merged)
+    ranked = sorted(merged, key=lambda level: (-merged[level], level))
+    levels = tuple(ranked[:MAX_LEVELS])
     return LevelCode(levels, has_rest and RARE in levels)
-
-
-def most_frequent(counted: collections.Counter[str]) -> tuple[str, ...]:
-    """Return the encoded levels, most frequent first."""
-    ranked = sorted(counted, key=lambda level: (-counted[level], level))
-    return tuple(ranked[:MAX_LEVELS])
 
 
 def level_counts(column: Column, rows: Index) -> collections.Counter[str]:

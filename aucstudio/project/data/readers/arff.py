@@ -17,6 +17,7 @@ from typing import TextIO
 import numpy as np
 import scipy
 
+from aucstudio.project.data import text as vocabulary
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.readers.conversion import first_parts, write_rows
 from aucstudio.project.data.readers.formats import (
@@ -28,7 +29,6 @@ from aucstudio.project.data.readers.formats import (
 )
 from aucstudio.project.data.readers.sparse_file import MOST_FILLED, SparseTable
 from aucstudio.project.data.roles import is_sure
-from aucstudio.project.data.text import vocabulary
 from aucstudio.project.data.text.contents import Unreadable
 from aucstudio.project.data.text.numerals import (
     BLANKS,

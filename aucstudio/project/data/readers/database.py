@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
 from aucstudio.notices.words import bytes_words
-from aucstudio.project.data.finding import Finding, found
+from aucstudio.project.data.finding import found
 from aucstudio.project.data.input_files import LONGEST_CELL, duckdb_on, literal, quoted
 from aucstudio.project.data.readers.columnar import (
     refuse_long_texts,
@@ -101,22 +101,23 @@ def _copy_sqlite(
         return len(rows.description) < WIDE or _ACCOUNTS.match(name) is not None
 
     table = pick_part(path, "table", names, options, holds_table, is_aside)
-    found = connection.execute(f"SELECT * FROM {quoted(table)}")
-    named = [column[0] for column in found.description]
+    cursor = connection.execute(f"SELECT * FROM {quoted(table)}")
+    named = [column[0] for column in cursor.description]
     total, types = _types_of(connection, table, len(named))
     blobs = [k for k, kinds in enumerate(types) if bytes in kinds]
 
     def parts() -> Iterator[Sequence[Sequence[object]]]:
         done = 0
-        while rows := found.fetchmany(_ROWS_AT_ONCE):
+        while rows := cursor.fetchmany(_ROWS_AT_ONCE):
             done += len(rows)
             report(done / total)
             yield [*zip(*rows, strict=True)]
 
     write_columns(target, named, [*map(type_of_cells, types)], parts(), options)
+    ignored = first_parts(named[k] for k in sorted(blobs))
     return typed_rows(
         *about_parts("table", table, names),
-        *_about_bytes(named, blobs),
+        *([found("format_bytes", columns=ignored)] if blobs else []),
         roles={named[k]: "ignore" for k in blobs if named.count(named[k]) == 1},
         part=table,
         parts=tuple(names),
@@ -136,12 +137,6 @@ def _types_of(
     return total, [
         {_TYPES[one] for one in str(kinds).split(",") if one in _TYPES} for kinds in found
     ]
-
-
-def _about_bytes(names: Sequence[str], blobs: Collection[int]) -> list[Finding]:
-    """Report columns of bytes, which are ignored."""
-    listed = first_parts(names[k] for k in sorted(blobs))
-    return [found("format_bytes", columns=listed)] if blobs else []
 
 
 def write_duckdb(path: Path, target: Path, options: ReadOptions, report: Advance) -> Written:

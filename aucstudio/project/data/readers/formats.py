@@ -240,24 +240,20 @@ def recognise(path: Path, name: str = "") -> tuple[Format, list[Finding]]:
             head = file.read(_HEAD_BYTES)
     except OSError as error:
         raise input_error("file_forbidden", file=path, reason=error.strerror) from error
-    text = _as_text(head)
+    encoding = next((name for mark, name in MARKS.items() if head.startswith(mark)), "latin-1")
+    text = head.decode(encoding, "replace").removeprefix("\ufeff")
     form = next((form for form in FORMATS if _recognises(form, path, text)), TEXT_FORMAT)
     if form is TEXT_FORMAT:
         _refuse_foreign(path, text)
-    by_name = by_ending(named)
+    ending = Path(named).suffix.lower()
+    by_name = [form for form in FORMATS if ending in form.endings]
     if by_name and form not in by_name:
         if form is TEXT_FORMAT and "\0" in text:
-            ending, title = Path(named).suffix, by_name[0].title
-            raise input_error("file_unlike_ending", file=path, ending=ending, title=title)
+            suffix, title = Path(named).suffix, by_name[0].title
+            raise input_error("file_unlike_ending", file=path, ending=suffix, title=title)
         if head.strip():
             return form, [found("format_ending", title=form.title, name=named)]
     return form, []
-
-
-def _as_text(head: bytes) -> str:
-    """Decode the first bytes by their byte-order mark, or as Latin-1."""
-    encoding = next((name for mark, name in MARKS.items() if head.startswith(mark)), "latin-1")
-    return head.decode(encoding, "replace").removeprefix("\ufeff")
 
 
 def _refuse_foreign(path: Path, text: str) -> None:
@@ -268,12 +264,6 @@ def _refuse_foreign(path: Path, text: str) -> None:
     for pattern, what in DECLARED["foreign_texts"].items():
         if re.match(pattern, text, _FLAGS):
             raise input_error("file_is_no_table", file=path, what=what)
-
-
-def by_ending(name: str) -> list[Format]:
-    """Return the formats that the ending of a name stands for."""
-    ending = Path(name).suffix.lower()
-    return [form for form in FORMATS if ending in form.endings]
 
 
 def endings() -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -206,13 +205,11 @@ def _together(
         for own, table in zip(paths, tables, strict=True)
         for row in table.rejected
     ]
-    digests = "".join(table.sha256 for table in tables)
     total = sum(table.rejected_rows for table in tables)
     remarks = dict.fromkeys(remark for table in tables for remark in table.remarks)
     return dataclasses.replace(
         tables[0],
         path=path,
-        sha256=hashlib.sha256(digests.encode()).hexdigest(),
         columns=tuple(columns),
         rejected=tuple(rejected[:MAX_REJECTED]),
         rejected_rows=total,

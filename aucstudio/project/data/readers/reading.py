@@ -10,7 +10,6 @@ from typing import Any
 
 from aucstudio.project import scratch
 from aucstudio.project.data.finding import found
-from aucstudio.project.data.input_files import fingerprint
 from aucstudio.project.data.readers.formats import (
     MATRIX,
     PARQUET_FORMAT,
@@ -55,8 +54,6 @@ class Plain(Written):
         Those of them that the user set.
     numbers : frozenset of str
         Columns that the user declared as numbers.
-    sha256 : str
-        Of the given file; empty if the reader computes it.
     rows : int
         Number of rows that are read of a typed file; 0 for all.
     """
@@ -67,7 +64,6 @@ class Plain(Written):
     given: dict[str, Any]
     chosen: tuple[str, ...] = ()
     numbers: frozenset[str] = frozenset()
-    sha256: str = ""
     rows: int = 0
 
     @property
@@ -148,7 +144,7 @@ class Opening:
             packed = found("format_packed", formats=" in ".join(reversed(wrappings)))
             self._remarks = (packed, *self._remarks)
 
-    def convert(self, sha256: str = "") -> Plain:
+    def convert(self) -> Plain:
         """Convert the file to one that can be read, if it is not."""
         written, path = Written(), self.path
         if self.form.writer:
@@ -171,7 +167,6 @@ class Opening:
             format=self.form.key,
             given={**self._given, **written.known},
             chosen=chosen_parts(self._chosen, written.kind, self.form),
-            sha256=sha256,
         )
 
     def _write(self, target: Path, what: str) -> Written:
@@ -215,11 +210,9 @@ def make_plain(
     schema: Schema | None,
 ) -> Plain:
     """Find the format of a file, and convert it to one that can be read; see :class:`Opening`."""
-    opening, sha256 = Opening(path, given, folder, report, schema), ""
-    if opening.form.writer and opening.form is not PARQUET_FORMAT:
-        sha256 = fingerprint(path, lambda share: report(0.1 * share, "looking at the file"))
+    opening = Opening(path, given, folder, report, schema)
     opening.unpack()
-    return opening.convert(sha256)
+    return opening.convert()
 
 
 def _options_of(given: Mapping[str, Any], schema: Schema | None, enough: int) -> ReadOptions:
@@ -257,7 +250,7 @@ def read_columns(plain: Plain, report: ReadingProgress, schema: Schema | None) -
     InputError
         If it cannot be read as a table of at least two columns and one row.
     """
-    begin = 0.5 if plain.sha256 else 0.0
+    begin = 0.0 if plain.path == plain.shown else 0.5
 
     def later(share: float, words: str) -> None:
         report(begin + (1 - begin) * share, words)
@@ -280,7 +273,6 @@ def with_file_facts(plain: Plain, table: Table) -> Table:
         path=plain.shown,
         format=plain.format,
         sheets=plain.parts,
-        sha256=plain.sha256 or table.sha256,
         dialect=dataclasses.replace(table.dialect, sheet=plain.part),
         chosen=plain.chosen,
         remarks=(*plain.remarks, *table.remarks),
@@ -291,7 +283,7 @@ def _read(plain: Plain, report: ReadingProgress, schema: Schema | None) -> Table
     if plain.kind == MATRIX:
         from aucstudio.project.data.readers.sparse_file import read_sparse
 
-        return read_sparse(plain.path, plain.shown, plain.sha256, schema)
+        return read_sparse(plain.path, plain.shown, schema)
     with scratch.folder() as folder:
         return read_source(open_source(plain, folder, report, schema), folder, report)
 
@@ -310,10 +302,7 @@ def open_source(
         return open_delimited(plain.path, plain.given, folder, report, schema, plain.kinds)
     from aucstudio.project.data.parquet import open_typed
 
-    sha256 = plain.sha256
-    if not (sha256 or plain.rows):
-        sha256 = fingerprint(plain.path, lambda part: report(0.2 * part, "looking at the file"))
-    source = open_typed(
+    return open_typed(
         plain.path,
         plain.given,
         folder,
@@ -323,4 +312,3 @@ def open_source(
         texts_declared=plain.texts is None,
         rows=plain.rows,
     )
-    return dataclasses.replace(source, sha256=sha256)

@@ -80,7 +80,7 @@ def _load(path: Path) -> tuple[SparseTable, sparse.csc_array]:
         return about, scipy.sparse.csc_array(parts, shape=tuple(found["shape"]))
 
 
-def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> Table:
+def read_sparse(path: Path, shown: Path, schema: Schema | None) -> Table:
     """Read a sparse table without roles; ``shown`` is the file to name.
 
     Raises
@@ -114,7 +114,6 @@ def read_sparse(path: Path, shown: Path, sha256: str, schema: Schema | None) -> 
         path=shown,
         format="",
         dialect=Dialect(),
-        sha256=sha256,
         columns=tuple(columns),
         remarks=findings,
         unreadable=about.unreadable,

@@ -10,7 +10,7 @@ import dataclasses
 import re
 import unicodedata
 
-from aucstudio.project.data.text import vocabulary
+from aucstudio.project.data import text as vocabulary
 
 _SCRIPTS: dict[str, str] = vocabulary.section("encodings")
 _LETTERS: dict[str, list[str]] = vocabulary.section("letters")

@@ -10,7 +10,8 @@ import collections
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from aucstudio.project.data.text import dates, vocabulary
+from aucstudio.project.data import text as vocabulary
+from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.numerals import (
     MISSING_NUMBER,
     PER_CENT,

@@ -157,7 +157,6 @@ class Source:
         Whether it may hold :data:`~aucstudio.project.data.cells.LOOKALIKES`.
     header : tuple of str
         The row of names as it is in the file; its repetitions are left out.
-    sha256 : str
     is_small : bool
         Whether the file is read without DuckDB: it has few rows, or very many columns.
     findings : tuple of Finding
@@ -177,7 +176,6 @@ class Source:
     lines: int
     lookalikes: bool
     header: tuple[str, ...]
-    sha256: str
     is_small: bool
     findings: tuple[Finding, ...]
     tidied: Tidied | None = None
@@ -187,10 +185,6 @@ class Source:
         """Return how numbers are written in the file; None if they are stored as numbers."""
         is_plain = form is not None and not form.layout
         return None if self.typed and self.typed.texts_declared and is_plain else form
-
-    def is_spelled(self, k: int) -> bool:
-        """Return whether the texts of a column decide what it is."""
-        return self.typed is None or k in self.typed.spelled
 
 
 @dataclasses.dataclass(frozen=True)

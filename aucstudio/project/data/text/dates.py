@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array
 from aucstudio.notices.words import suggestion
-from aucstudio.project.data.text import vocabulary
+from aucstudio.project.data import text as vocabulary
 from aucstudio.project.errors import column_error, input_error
 
 if TYPE_CHECKING:
@@ -98,11 +98,6 @@ def has_layout(cell: str, layout: str) -> bool:
     return _found(cell, layout) is not None
 
 
-def is_iso(cell: str) -> bool:
-    """Return whether a stripped cell is a date with the year in front."""
-    return has_layout(cell, ISO)
-
-
 def zoned(cell: str) -> bool:
     """Return whether a stripped cell is a time with an offset from UTC other than 0."""
     return _ZONED.search(cell.lower()) is not None
@@ -175,19 +170,13 @@ _EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 
 def _day(part: dict[str, str]) -> datetime.date:
-    year = _year(part["y"])
+    year = int(part["y"])
+    if len(part["y"]) <= 2:
+        year += 1900 if year >= _PIVOT else 2000
     if "w" in part:
         return datetime.date.fromisocalendar(year, int(part["w"]), 1)
-    return datetime.date(year, _month(part), int(part.get("d", 1)))
-
-
-def _year(text: str) -> int:
-    year = int(text)
-    return year if len(text) > 2 else year + (1900 if year >= _PIVOT else 2000)
-
-
-def _month(part: dict[str, str]) -> int:
-    return _MONTH_OF[part["b"]] if "b" in part else int(part["m"])
+    month = _MONTH_OF[part["b"]] if "b" in part else int(part["m"])
+    return datetime.date(year, month, int(part.get("d", 1)))
 
 
 def _seconds(part: dict[str, str]) -> float:

@@ -91,7 +91,6 @@ def text_table(
         path=source.shown,
         format="csv",
         dialect=source.dialect,
-        sha256=source.sha256,
         columns=tuple(columns),
         rejected=tuple(contents.left_out.listed),
         rejected_rows=contents.left_out.total,
@@ -129,7 +128,8 @@ def _columns(source: Source, contents: Contents) -> tuple[list[Column], dict[int
             if count := int(np.count_nonzero(infinite)):
                 values[infinite], counts[k] = np.nan, count
         missing, number = cells.missing + counts.get(k, 0), source.notation(form)
-        columns.append(Column.of_cells(source.names[k], values, missing, cells.distinct, number))
+        counted = cells.distinct, number, cells.counts
+        columns.append(Column.of_cells(source.names[k], values, missing, *counted))
     return columns, counts
 
 
@@ -171,7 +171,8 @@ def open_delimited(
     plain, decoding = _decoded(path, scanned, given, known, folder, progress)
     text, whole = head_of(plain)
     quote = given.get("quote", (known or Dialect()).quote)
-    refuse_endless(path, plain, text, delimiter, quote)
+    # Looking for an open quotation mark would read a file without any from its end.
+    refuse_endless(path, plain, text, delimiter, quote if scanned.quoted or plain != path else "")
     findings: list[Finding] = []
     if not delimiter:
         plain, findings = unwrap(plain, text, folder)
@@ -213,7 +214,6 @@ def open_delimited(
         lines=scanned.lines,
         lookalikes=scanned.lookalikes or plain is not path,
         header=tuple(layout.header) if dialect.header and not dialect.upper_rows else (),
-        sha256=scanned.sha256,
         is_small=is_small(text, whole, plain.stat().st_size, len(names)),
         findings=tuple(findings),
     )
@@ -331,11 +331,11 @@ class SmallReader(FormatChecks):
             return
         rows = self._kept()
         height = max(1, BLOCK_CELLS // len(self.source.names))
-        block, more = _take(rows, height), _take(rows, height)
+        block, more = [*itertools.islice(rows, height)], [*itertools.islice(rows, height)]
         self._held = block if not more else []
         while block:
             yield block
-            block, more = more, _take(rows, height)
+            block, more = more, [*itertools.islice(rows, height)]
 
     def _kept(self) -> Iterator[list[str]]:
         counter = RowCounter() if self._counter.total else self._counter
@@ -348,10 +348,6 @@ class SmallReader(FormatChecks):
 
     def _spellings(self, k: int) -> Iterable[str]:
         return (row[k].strip(BLANKS) for block in self._blocks() for row in block)
-
-
-def _take(rows: Iterator[list[str]], height: int) -> list[list[str]]:
-    return [*itertools.islice(rows, height)]
 
 
 class _Column:

@@ -203,19 +203,15 @@ def head_of(path: Path) -> tuple[str, bool]:
             rows += sum(part.count(b"\n") for part in parts[quotes % 2 :: 2])
             quotes += len(parts) - 1
             is_lacking = len(pieces) == 1 and rows < SAMPLE_LINES <= lines
-            if is_lacking and quotes % 2 and _stays_open(path, file.tell()):
+            opened = last_open_quote(path) if is_lacking and quotes % 2 else None
+            # A quoted cell that begins in these bytes is never closed.
+            if opened is not None and path.stat().st_size - opened[1] < file.tell():
                 break
         whole = not file.read(1)
     data = b"".join(pieces)
     if not whole:
         data = data[: data.rfind(b"\n") + 1]
     return data.decode("utf-8-sig"), whole
-
-
-def _stays_open(path: Path, end: int) -> bool:
-    """Return whether a quoted cell that begins before a byte is never closed."""
-    opened = last_open_quote(path)
-    return opened is not None and path.stat().st_size - opened[1] < end
 
 
 def refuse_endless(path: Path, plain: Path, text: str, delimiter: str, quote: str) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
-from aucstudio.project.data.text import vocabulary
+from aucstudio.project.data import text as vocabulary
 from aucstudio.project.data.text.dialect import Row
 from aucstudio.project.data.text.numerals import BLANKS
 from aucstudio.project.data.text.separators import is_value

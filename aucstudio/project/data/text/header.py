@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from aucstudio.project.data.text import vocabulary
+from aucstudio.project.data import text as vocabulary
 from aucstudio.project.data.text.dialect import Row
 from aucstudio.project.data.text.footer import is_header_record
 from aucstudio.project.data.text.numerals import is_missing_number, is_remark

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from aucstudio.notices.words import listed
+from aucstudio.project.data import text as vocabulary
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.finding import Finding, found, phrase, remark
-from aucstudio.project.data.text import dates, vocabulary
+from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.column_types import (
     CODE,
     CURRENCIES,
@@ -160,7 +161,7 @@ def about_cells(
     columns = {
         name: (contents.forms[k], source.sample.column(k))
         for k, name in enumerate(names)
-        if source.is_spelled(k)
+        if source.typed is None or k in source.typed.spelled
     }
     yield from _about_forms(columns)
     yield from _about_thousands(columns, dialect)
@@ -247,7 +248,9 @@ def _about_dates(name: str, form: NumberFormat, cells: Sequence[str]) -> Finding
         doubts += [
             phrase("import_year_or_day" if form.layout == "mon y" else "import_day_or_month")
         ]
-    if form.layout != dates.ISO and (other := next(filter(dates.is_iso, cells), "")):
+    if form.layout != dates.ISO and (
+        other := next((cell for cell in cells if dates.has_layout(cell, dates.ISO)), "")
+    ):
         doubts += [phrase("import_year_first", cell=other)]
     if (zoned := next(filter(dates.zoned, cells), "")) and form.matches(zoned):
         day = dates.date_text(form.read(zoned), form.layout)

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from aucstudio.project.data.text import dates, vocabulary
+from aucstudio.project.data import text as vocabulary
+from aucstudio.project.data.text import dates
 
 # Blanks around cells: ASCII's, as around DuckDB's numbers, Excel's, and invisible characters.
 BLANKS = " \t\n\v\f\r\u00a0\u200b\u200e\u200f\ufeff"

@@ -1,12 +1,10 @@
-"""One pass over the bytes of a file: fingerprint, line ends, encoding, and what cannot be text."""
+"""One pass over the bytes of a file: line ends, encoding, and what cannot be text."""
 
 from __future__ import annotations
 
 import codecs
-import concurrent.futures
 import dataclasses
-import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -43,7 +41,6 @@ class Scan:
 
     Attributes
     ----------
-    sha256 : str
     encoding : str or None
         "utf-8", "utf-16" or "utf-32" if the bytes leave no doubt.
     odd : bytes
@@ -58,9 +55,10 @@ class Scan:
         Whether a byte-order mark says UTF-8 and some bytes are not.
     nuls : int
         The number of NUL bytes in a file that should have none.
+    quoted : bool
+        Whether there are quotation marks.
     """
 
-    sha256: str
     encoding: str | None
     odd: bytes
     uniform: bool
@@ -68,6 +66,7 @@ class Scan:
     lookalikes: bool
     damaged: bool = False
     nuls: int = 0
+    quoted: bool = True
 
 
 def scan(path: Path, progress: Advance, delimiter: str = "") -> Scan:
@@ -96,28 +95,23 @@ def _scan(path: Path, file: BinaryIO, progress: Advance, delimiter: str) -> Scan
     may_be_utf8 = encoding in (None, "utf-8")
     if may_be_utf8:
         _refuse_binary(path, head, delimiter)
-    digest, decoder = hashlib.sha256(), codecs.getincrementaldecoder("utf-8")()
+    decoder = codecs.getincrementaldecoder("utf-8")()
     odd, counter, done, nuls = b"", _Counter(), 0, 0
-    # The digest takes as long as all the rest, and another processor's time.
-    with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        for chunk in read_chunks(file):
-            digested = pool.submit(digest.update, chunk)
-            line = counter.lines
-            if counter.add(chunk) > LONGEST_ROW:
-                longest = bytes_words(LONGEST_ROW)
-                raise input_error("line_too_long", file=path, line=line, longest=longest)
-            if may_be_utf8:
-                odd = odd or _invalid_utf8(decoder, chunk)
-                nuls += chunk.count(0) if b"\0" in chunk else 0
-            done += len(chunk)
-            progress(min(done / size, 1.0))
-            digested.result()
+    while chunk := file.read(CHUNK):
+        line = counter.lines
+        if counter.add(chunk) > LONGEST_ROW:
+            longest = bytes_words(LONGEST_ROW)
+            raise input_error("line_too_long", file=path, line=line, longest=longest)
+        if may_be_utf8:
+            odd = odd or _invalid_utf8(decoder, chunk)
+            nuls += chunk.count(0) if b"\0" in chunk else 0
+        done += len(chunk)
+        progress(min(done / size, 1.0))
     if nuls - _padding(path) > max(_SLIPS, _FEW * size):
         raise _binary(path, "holds NUL bytes")
     if may_be_utf8 and not odd and _invalid_utf8(decoder, b"", final=True):
         odd = head
     return Scan(
-        digest.hexdigest(),
         "utf-8" if encoding is None and not odd else encoding,
         odd or head,
         counter.uniform,
@@ -125,6 +119,7 @@ def _scan(path: Path, file: BinaryIO, progress: Advance, delimiter: str) -> Scan
         counter.lookalikes,
         bool(odd) and encoding == "utf-8",
         nuls,
+        counter.quoted,
     )
 
 
@@ -134,11 +129,6 @@ def _padding(path: Path) -> int:
         file.seek(max(0, path.stat().st_size - CHUNK))
         tail = file.read()
     return len(tail) - len(tail.rstrip(b"\0"))
-
-
-def read_chunks(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the bytes of a file in chunks."""
-    return iter(lambda: file.read(CHUNK), b"")
 
 
 def _invalid_utf8(decoder: codecs.IncrementalDecoder, chunk: bytes, final: bool = False) -> bytes:
@@ -155,7 +145,7 @@ class _Counter:
     """Counts line ends over chunks, and looks for what only DuckDB would take for numbers."""
 
     def __init__(self) -> None:
-        self.lookalikes = False
+        self.lookalikes = self.quoted = False
         self._crlf = self._lf = self._cr = self._unfinished = 0
         self._last, self._is_below_names = b"", False
 
@@ -172,6 +162,7 @@ class _Counter:
             piece = chunk if self._is_below_names else chunk.partition(b"\n")[2]
             is_cut = self._last == b"+" and piece[:1] == b"-"
             self.lookalikes = is_cut or b"_" in piece or (b"+" in piece and b"+-" in piece)
+        self.quoted = self.quoted or b'"' in chunk
         self._is_below_names = self._is_below_names or b"\n" in chunk
         self._last = chunk[-1:]
         mark = b"\n" if b"\n" in chunk else b"\r"
