@@ -563,6 +563,7 @@ def test_dialog_names_the_column_whose_groups_stay_together(table_session, qtbot
     dialog = FindBestDialog(table_session)
     qtbot.addWidget(dialog)
     assert "Rows of one town are never in both training and test sets" in dialog.rows.text()
+    assert "whole groups, about 25 % of the rows" in dialog.rows.text()
 
 
 @pytest.mark.parametrize("name", ["band_high", "repeats_spin"])
@@ -616,7 +617,7 @@ def test_leaderboard_explains_why_an_entry_is_not_compared(view, ended, qtbot):
     shown(view, qtbot)
     sheet = view.board.sheet
     place = sheet.index(1, sheet.columnCount() - 1)
-    assert place.data() == "not compared"
+    assert place.data() == "too few rows to test"
     assert "too few rows" in place.data(Qt.ItemDataRole.ToolTipRole)
 
 

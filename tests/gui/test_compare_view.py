@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QApplication, QComboBox, QTableView
+from PySide6.QtWidgets import QApplication, QComboBox
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common import prompts
@@ -63,6 +63,12 @@ def three(add):
     return {name: add(name, weight) for name, weight in (("a", 0.01), ("b", 10.0), ("c", 1e4))}
 
 
+def tables(view):
+    """Show the tables."""
+    view.show_switch.choose(TABLES)
+    return view.tables
+
+
 def texts(model):
     return [
         [model.index(r, c).data() for c in range(model.columnCount())]
@@ -77,18 +83,18 @@ def test_a_pair_without_a_significant_difference_is_undecided(view, add, qtbot):
     (pair,) = view.shown.found.pairs
     assert not pair.significant
     assert not pair.alike
-    assert view.tables.pairs_table.sheet.rows[0].cells[-1] == "undecided"
+    assert tables(view).pairs_table.sheet.rows[0].cells[-1] == "undecided"
 
 
 def test_item_models_pass_qts_model_checks(view, three, qtbot, qtmodeltester):
     shown(view, qtbot)
-    qtmodeltester.check(view.tables.runs_table.sheet)
-    qtmodeltester.check(view.tables.pairs_table.sheet)
+    qtmodeltester.check(tables(view).runs_table.sheet)
+    qtmodeltester.check(tables(view).pairs_table.sheet)
 
 
 def test_checked_runs_are_listed_best_first(view, three, qtbot):
     shown(view, qtbot)
-    rows = texts(view.tables.runs_table.sheet)
+    rows = texts(tables(view).runs_table.sheet)
     ranked = sorted(three, key=lambda name: auc_summary(three[name]).value, reverse=True)
     assert [row[0] for row in rows] == ranked
     for row in rows:
@@ -111,11 +117,11 @@ def test_checked_runs_are_listed_best_first(view, three, qtbot):
 def test_pairs_match_the_engine(view, three, qtbot, measure):
     choose(view.findChild(QComboBox, "measure_combo"), measure)
     text = shown(view, qtbot)
-    names = [row[0] for row in texts(view.tables.runs_table.sheet)]
+    names = [row[0] for row in texts(tables(view).runs_table.sheet)]
     expected = comparison.compare_runs([(n, three[n]) for n in names], BAND, measure)
     assert view.shown.found.pairs == expected
     assert all(pair.difference >= 0 for pair in expected)
-    first = texts(view.tables.pairs_table.sheet)[0]
+    first = texts(tables(view).pairs_table.sheet)[0]
     assert first[4] == words.p_number(expected[0].p)
     assert first[5] == words.p_number(expected[0].p_corrected)
     rows = len(three["a"].splits[0].test_rows)
@@ -148,7 +154,7 @@ def test_tables_show_their_last_row_above_the_scroll_bar(view, three, qtbot, wid
 
 def test_clicking_a_pair_selects_and_compares_its_runs(view, three, session, qtbot):
     shown(view, qtbot)
-    view.findChild(QTableView, "compare_pairs_table").selectRow(2)
+    tables(view).pairs_table.selectRow(2)
     pair = view.shown.found.pairs[2]
     chosen = [session.run(run).look.name for run in (session.selected, session.compared)]
     assert chosen == [pair.a, pair.b]
@@ -156,7 +162,8 @@ def test_clicking_a_pair_selects_and_compares_its_runs(view, three, session, qtb
     assert text.startswith(f"{pair.better} ")
     assert f"{pair.a if pair.better == pair.b else pair.b} " in text
     assert forecast_words(pair, three["a"], 3) in text
-    assert view.tables.pairs_table.currentIndex().row() == 2
+    assert tables(view).pairs_table.currentIndex().row() == 2
+    view.show_switch.choose(PICTURE)
     assert (
         view.picture.table.currentIndex().row(),
         view.picture.table.currentIndex().column(),
@@ -172,7 +179,7 @@ def test_clicking_a_matrix_cell_compares_row_with_column_run(view, three, sessio
     ids = [run.record.id for run in view.shown.runs]
     assert (session.selected, session.compared) == (ids[2], ids[0])
     shown(view, qtbot)
-    assert view.tables.pairs_table.currentIndex().row() == 1
+    assert tables(view).pairs_table.currentIndex().row() == 1
     view.picture.table.setCurrentIndex(view.picture.matrix.index(1, 1))
     assert (session.selected, session.compared) == (ids[2], ids[0])
 
@@ -184,7 +191,8 @@ def test_selection_from_other_pages_is_marked_without_echo(view, three, session,
     session.compare_with(view.shown.runs[0].record.id)
     on(session, "selection", lambda: changes.append(1))
     assert "significant" in shown(view, qtbot)
-    assert view.tables.pairs_table.currentIndex().row() == 1
+    assert tables(view).pairs_table.currentIndex().row() == 1
+    view.show_switch.choose(PICTURE)
     assert [mark.isVisible() for mark in view.picture.forest.marks] == [True, True]
     assert [mark.rect().center().y() for mark in view.picture.forest.marks] == pytest.approx(
         [2.0, 0.0]
@@ -246,12 +254,17 @@ def test_numbers_of_the_tables_have_the_pairs(view, three, qtbot):
 
 def test_row_height_follows_the_text_size(view, three, qtbot, apply_style):
     shown(view, qtbot)
-    parts = view.picture.forest.plot, view.tables.runs_table
-    before = [part.minimumHeight() for part in parts]
+
+    def heights():
+        view.show_switch.choose(PICTURE)
+        forest = view.picture.forest.plot.minimumHeight()
+        return [forest, tables(view).runs_table.minimumHeight()]
+
+    before = heights()
     apply_style(percent=200)
     view.restyle()
     shown(view, qtbot)
-    assert [part.minimumHeight() for part in parts] >= [1.6 * height for height in before]
+    assert heights() >= [1.6 * height for height in before]
 
 
 def test_clicking_a_row_of_the_forest_compares_its_run(view, three, session, qtbot):
@@ -313,6 +326,24 @@ def test_switch_shows_the_picture_or_the_tables(view, three, qtbot):
     assert view.figure().isVisible()
 
 
+def test_only_the_shown_page_is_filled(view, three, qtbot):
+    shown(view, qtbot)
+    sheets = view.tables.runs_table.sheet, view.tables.pairs_table.sheet
+    assert [view.picture.matrix.rowCount(), *(sheet.rowCount() for sheet in sheets)] == [3, 0, 0]
+    view.show_switch.choose(TABLES)
+    assert [sheet.rowCount() for sheet in sheets] == [3, 3]
+
+
+def test_every_cell_of_the_matrix_shows_its_whole_difference(view, three, add, session, qtbot):
+    add("d", 0.0101)
+    table = view.picture.table
+    for runs in (4, 3):
+        shown(view, qtbot)
+        assert table.model().rowCount() == runs
+        assert all(table.columnWidth(k) >= table.sizeHintForColumn(k) for k in range(runs + 1))
+        session.set_look(three["b"].id, "Hide", visible=False)
+
+
 @pytest.mark.parametrize("percent", [100, 150])
 def test_tables_show_whole_names_at_any_text_size(view, add, qtbot, percent, apply_style):
     names = ["Additive logistic regression (2)", "Kernel RankSVM, random Fourier features"]
@@ -363,7 +394,7 @@ def test_runs_trained_for_another_range_are_marked(view, session, qtbot):
         record = make_record(session.table, "svm-pauc", {"fpr_range": range_})
         put(session, record, name)
     shown(view, qtbot)
-    names = {row[0] for row in texts(view.tables.runs_table.sheet)}
+    names = {row[0] for row in texts(tables(view).runs_table.sheet)}
     assert names == {"here", "elsewhere †"}
     assert view.footnote() == (
         "† Not trained for the FPR range shown, 0 … 0.1: elsewhere for 0 … 0.5"
@@ -377,8 +408,9 @@ def test_unchecked_runs_are_removed(view, three, session, qtbot):
     shown(view, qtbot)
     session.set_look(three["b"].id, "Hide", visible=False)
     shown(view, qtbot)
-    assert sorted(row[0] for row in texts(view.tables.runs_table.sheet)) == ["a", "c"]
-    assert view.tables.pairs_table.sheet.rowCount() == 1
+    assert sorted(row[0] for row in texts(tables(view).runs_table.sheet)) == ["a", "c"]
+    assert tables(view).pairs_table.sheet.rowCount() == 1
+    view.show_switch.choose(PICTURE)
     session.set_look(three["a"].id, "Hide", visible=False)
     assert "Tick a second run" in shown(view, qtbot)
     assert not view.picture.table.isVisible()
@@ -392,7 +424,7 @@ def test_runs_on_different_splits_are_not_compared(view, add, qtbot):
     add("b", validation=Validation(seed=5))
     text = shown(view, qtbot)
     assert "cannot be compared: split differently" in text
-    row = texts(view.tables.pairs_table.sheet)[0]
+    row = texts(tables(view).pairs_table.sheet)[0]
     assert row[2:6] == ["–"] * 4
     assert "seed 5" in row[6]
 
@@ -413,7 +445,7 @@ def test_runs_of_one_method_are_named_with_their_settings(view, add, qtbot):
     add(title, 0.01)
     add(f"{title} (2)", 100.0)
     text = shown(view, qtbot)
-    names = [row[0] for row in texts(view.tables.runs_table.sheet)]
+    names = [row[0] for row in texts(tables(view).runs_table.sheet)]
     assert sorted(name.replace("\N{NO-BREAK SPACE}", " ") for name in names) == [
         f"{title} (2, λ = 100)",
         f"{title} (λ = 0.01)",
@@ -426,7 +458,7 @@ def test_runs_over_several_splits_are_compared(view, add, qtbot):
     records = [add("a", 0.01, scheme), add("b", 1e4, scheme)]
     assert "on these 3 splits" in shown(view, qtbot)
     named = dict(zip("ab", records, strict=True))
-    names = [row[0] for row in texts(view.tables.runs_table.sheet)]
+    names = [row[0] for row in texts(tables(view).runs_table.sheet)]
     assert view.shown.found.pairs == comparison.compare_runs([(n, named[n]) for n in names], BAND)
 
 
@@ -468,8 +500,8 @@ def test_runs_with_identical_scores_are_alike(view, add, session, qtbot):
     assert "95 %" not in text
     (pair,) = view.shown.found.pairs
     assert pair.alike
-    assert view.tables.pairs_table.sheet.rows[0].cells[3] == "–"
-    assert view.tables.pairs_table.sheet.rows[0].cells[-1] == "alike"
+    assert tables(view).pairs_table.sheet.rows[0].cells[3] == "–"
+    assert tables(view).pairs_table.sheet.rows[0].cells[-1] == "alike"
 
 
 def test_tables_are_copied_as_text(view, three, qtbot):

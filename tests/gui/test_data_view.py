@@ -432,7 +432,7 @@ def test_columns_are_listed_and_sorted_by_auc(view, session, table, qtbot):
     listed.list.setCurrentIndex(listed.model.index(0, 0))
     text = shown(view, qtbot)
     assert text.startswith("town: Alone it ranks yes above no with AUC")
-    assert "in the order of their share of yes in the other half of the rows" in text
+    assert "ordered by their share of yes in the other half of the rows" in text
     # Another role keeps the computed areas; another label does not.
     known = listed.areas
     session.set_roles(roles={"x3": "ignore"})

@@ -190,6 +190,17 @@ def test_rename_editor_stays_open_while_runs_are_added(panel, session, records, 
     )
 
 
+def test_a_selected_run_stays_selected_in_a_sorted_and_filtered_list(panel, session):
+    panel.model.sort(0, Qt.SortOrder.DescendingOrder)
+    for run in NAMES:
+        session.select(run)
+        session.notify({"live"})  # as when a run starts
+        assert panel.view.current_run().record.id == session.selected == run
+    panel.model.search("narrow")
+    session.select("narrow")
+    assert panel.view.current_run().record.id == session.selected == "narrow"
+
+
 def test_rows_are_added_and_removed_without_a_reset(panel, session, records, qtbot):
     with qtbot.assertNotEmitted(panel.model.modelReset):
         fill(session, {"later": records[0]})

@@ -113,7 +113,7 @@ def test_gap_is_the_remaining_improvement_as_a_share_of_the_objective(view, add,
 
 def test_run_without_proof_is_not_called_converged(view, add, qtbot):
     add("rankboost", name="Boosted")
-    assert shown(view, qtbot).startswith("Boosted was trained to its end")
+    assert shown(view, qtbot).startswith("Boosted was trained to the end")
     record = add(name="Line")
     made_of = dataclasses.replace(record.experiment, members=("a", "b"))
     split = dataclasses.replace(record.splits[0], gap=None, n_iter=2, trajectory=None)
@@ -298,7 +298,7 @@ def test_peak_is_reported_only_if_significant(view, add, qtbot):
     y = split.test_positive
     rng = np.random.default_rng(0)
     good, poor = (rng.normal(size=len(y)) + shift * y for shift in (4.0, 0.3))
-    for last, words in ((poor, "peaked with "), (good - 1e-3 * y * np.arange(len(y)), "ends")):
+    for last, words in ((poor, "peaked at "), (good - 1e-3 * y * np.arange(len(y)), "ends")):
         scores = np.stack([poor, good, last]).astype(np.float32)
         looks = dataclasses.replace(
             split.trajectory,
@@ -311,7 +311,7 @@ def test_peak_is_reported_only_if_significant(view, add, qtbot):
         put(view.session, dataclasses.replace(record, id=words, splits=(changed,)))
         text = shown(view, qtbot)
         assert f"Held-out AUC {words}" in text
-        assert ("at iteration 5 and ends at" in text) == (last is poor)
+        assert ("in iteration 5 and ends at" in text) == (last is poor)
 
 
 def test_stages_before_training_are_named(view, add, qtbot):

@@ -362,7 +362,7 @@ class TableView(QTableView):
             # whether all its cells are selected, and there may be millions.
             head.setSelectionModel(QItemSelectionModel(model, head))
         if stretched is not None:
-            header.setResizeContentsPrecision(0)  # measures only the visible rows
+            header.setResizeContentsPrecision(40)  # rows, from the first visible one on
             header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
             header.setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
         self.setIconSize(SWATCH)

@@ -452,16 +452,12 @@ class RunsPanel(QWidget):
 
     def offer_again(self, run: ShownRun, again: Callable[[], object]) -> None:
         """Choose the run that equals the requested one, and offer to repeat it."""
-        self._clear_filter_of(run)
+        if self.model.row_of(run.record.id) < 0:  # filtered out
+            self.filter.clear()
+            self.model.search("")
         self.session.select(run.record.id)
         self.notice.offer(run.look.name, again)
         self.session.message.emit(self.notice.words.text())
-
-    def _clear_filter_of(self, run: ShownRun) -> None:
-        """Show the row of a run that is filtered out."""
-        if self.model.row_of(run.record.id) < 0:
-            self.filter.clear()
-            self.model.search("")
 
     def apply_style(self) -> None:
         """Apply the present theme."""

@@ -100,13 +100,12 @@ class RunsModel(TableModel):
         super().__init__(COLUMNS, session)
         self.session = session
         self.needle = ""
-        self._rows: dict[str, int] = {}
         band = session.plan.band
         self.figures = RunValues(self, run_figures, band)
         self._facts = RunValues(self, lambda record, _band: facts_of(record), band)
         self._again = delayed(self, _SORT_PAUSE, self.refresh)
-        self.figures.arrived.connect(self._on_figures)
-        self._facts.arrived.connect(self._on_facts)
+        for values in (self.figures, self._facts):
+            values.arrived.connect(self._on_arrived)
         session.listen(self.refresh, "runs")
         session.listen(self._on_band, "band_rested")
         session.listen(self.touch, "table")
@@ -124,7 +123,6 @@ class RunsModel(TableModel):
         if self._sorts_by_figures:
             self.figures.ask(run.record for run in reversed(items) if run.record.splits)
         super().replace(items, lambda run: run.record.id)
-        self._rows = {run.record.id: row for row, run in enumerate(self.listed())}
         self.moved.emit()
 
     def search(self, needle: str) -> None:
@@ -139,7 +137,8 @@ class RunsModel(TableModel):
 
     def row_of(self, run: str | None) -> int:
         """Return the row of a run; -1 if it has none."""
-        return self._rows.get(run or "", -1)
+        rows = (row for row, one in enumerate(self.listed()) if one.record.id == run)
+        return next(rows, -1)
 
     def listed(self) -> list[ShownRun]:
         """List the runs that have a row."""
@@ -149,23 +148,14 @@ class RunsModel(TableModel):
     def _sorts_by_figures(self) -> bool:
         return self.by >= 0 and COLUMNS[self.by].is_figure
 
-    def _on_figures(self, records: list[RunRecord]) -> None:
-        rows = [self._rows[one.id] for one in records if one.id in self._rows]
-        if rows:
-            first, last = self.index(min(rows), 0), self.index(max(rows), len(COLUMNS) - 1)
-            self.dataChanged.emit(first, last)
-        if self._sorts_by_figures and not self._again.isActive():
-            self._again.start()
-
-    def _on_facts(self, _records: list[RunRecord]) -> None:
-        if self.needle and not self._again.isActive():
+    def _on_arrived(self, _records: Sequence[RunRecord] = ()) -> None:
+        self.touch()
+        if (self._sorts_by_figures or self.needle) and not self._again.isActive():
             self._again.start()
 
     def _on_band(self) -> None:
         self.figures.set_band(self.session.plan.band)
-        self.touch()
-        if self._sorts_by_figures:
-            self._again.start()
+        self._on_arrived()
 
     # ------------------------------------------------------------- Qt
 

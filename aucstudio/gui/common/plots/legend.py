@@ -7,12 +7,12 @@ what is clicked in it (github.com/pyqtgraph/pyqtgraph/issues/2622), which here o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QRectF, QSizeF, Qt
-from PySide6.QtGui import QPainter, QPen
+from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QApplication, QSizePolicy
 
 from aucstudio.gui.common.plain_text import elided, plain_tooltip, rich
@@ -53,6 +53,10 @@ class _RunSample(_Sample):
 
     def paint(self, painter: QPainter, *_options: object) -> None:
         paint_sample(painter, self.rect(), self._look)
+
+
+def _cut(words: str) -> str:
+    return elided(words, _LETTERS, len)
 
 
 class Legend(pg.LegendItem):
@@ -98,13 +102,13 @@ class Legend(pg.LegendItem):
         self._shown = list(self._entries), width, height, letters, theme
         self.setLabelTextSize(f"{_LETTER_SHARE * letters:.3g}pt")
         marks = [entry for entry in self._entries if not isinstance(entry[1], QPen | RunLook)]
-        for shown in (self._entries, marks) if height >= _LEAST_HEIGHT else ():
-            self._list(shown, width)
-            if self._least().height() <= _MOST_SHARE * height:
-                break
-        else:
-            shown = []
-            self._list(shown, width)
+        line = _LETTER_SHARE * QFontMetricsF(QApplication.font()).height()
+        most = _MOST_SHARE * height if height >= _LEAST_HEIGHT else 0
+        for shown in (self._entries, marks, []):
+            if line * len(shown) / _COLUMNS <= most:  # else no arrangement has room
+                self._list(shown, width)
+                if self._least().height() <= most:
+                    break
         self._plot.hidden_legend = [
             (words, drawn)
             for words, drawn in self._entries
@@ -123,7 +127,7 @@ class Legend(pg.LegendItem):
         for words, drawn in entry:
             shown = self._sample(drawn) if isinstance(drawn, QPen) else drawn
             shown = _RunSample(drawn) if isinstance(drawn, RunLook) else shown
-            self.addItem(shown, rich("{}", elided(words, _LETTERS, len)))
+            self.addItem(shown, rich("{}", _cut(words)))
             plain_tooltip(self.items[-1][1], words)
         for columns in range(_COLUMNS, 0, -1):
             self.setColumnCount(columns)
@@ -141,6 +145,7 @@ class Legend(pg.LegendItem):
         return made
 
 
+_AROUND = 8  # pixels above and below a label
 _MARGIN = 14  # pixels beside a legend in the picture
 _MOST_COVERED = 0.3  # of the picture
 
@@ -150,8 +155,8 @@ class CornerLegend(Legend):
 
     Attributes
     ----------
-    tip : str
-        Its tooltip.
+    tip : callable
+        Returns its tooltip.
     corner : (int, int)
         0 or 1 for left or right, and for top or bottom.
     """
@@ -163,27 +168,32 @@ class CornerLegend(Legend):
         self.setFlag(self.GraphicsItemFlag.ItemIgnoresTransformations, False)
         self.setZValue(100)
         self.layout.setContentsMargins(8, 4, 8, 4)
-        self.frame, self.tip, self.corner = True, "", (1, 1)
+        self.frame, self.corner = True, (1, 1)
+        self.tip: Callable[[], str] = str
         self._listed: object = None
         self._moved_from: tuple[int, int] | None = None
 
     def fit(self) -> None:
         """Show all entries in one column, if they leave most of the picture free."""
         theme, letters = current_theme(), QApplication.font().pointSizeF()
-        listed = list(self._entries), theme.name, letters
+        room = self._plot.getPlotItem().getViewBox().rect()
+        least = len(self._entries) * (QFontMetricsF(QApplication.font()).height() + _AROUND)
+        shown = self._entries if least <= room.height() - 2 * _MARGIN else []
+        listed = list(shown), theme.name, letters
         if listed != self._listed:
             self._listed = listed
             self.setLabelTextSize(f"{letters:.3g}pt")
             self.setPen(theme.line)
             self.setBrush(faded(theme.card, 235))
-            self._list(self._entries, 0)
+            self._list(shown, 0)
             self.resize(self._least())
+        tip = self.tip() if shown else ""
         for part in (self, *(label for _sample, label in self.items)):
-            plain_tooltip(part, self.tip)
-        room, size = self._plot.getPlotItem().getViewBox().rect(), self._least()
+            plain_tooltip(part, tip)
+        size = self._least()
         fits = max(size.width() - room.width(), size.height() - room.height()) <= -2 * _MARGIN
         few = size.width() * size.height() <= _MOST_COVERED * room.width() * room.height()
-        self.setVisible(bool(self._entries) and fits and few)
+        self.setVisible(bool(shown) and fits and few)
         self._plot.hidden_legend = [] if self.isVisible() else self._entries
         if self._moved_from != self.corner:
             self._moved_from = None

@@ -169,7 +169,7 @@ def _state(entry: Standing, standings: Standings) -> str:
     if not entry.run:
         return "not tested"
     if lead is None or lead.p is None:
-        return "not compared"
+        return "too few rows to test"
     if not is_significant(lead.p):
         return "not significant"
     return text("best_behind", behind=lead.difference > 0, p=lead.p)

@@ -73,7 +73,6 @@ class CompareView(PageView):
 
     listens_to: ClassVar = {
         **PageView.listens_to,
-        "plan": "mark_stale",
         "focus": "_show_threshold",
         "band_rested": "mark_stale",
     }
@@ -120,6 +119,11 @@ class CompareView(PageView):
         self.pages.addWidget(self.groups)
         self.footnote_label = label("", "muted", name="compare_footnote", wrap=True)
         self.set_content(down((self.pages, 1), self.footnote_label), "Nothing to compare yet")
+
+    @property
+    def _front(self) -> PicturePage | TablesPage:
+        """The page that is shown; the other one is filled when it is shown."""
+        return self.tables if self.show_switch.current == TABLES else self.picture
 
     @property
     def shows_groups(self) -> bool:
@@ -197,8 +201,7 @@ class CompareView(PageView):
             self.show_content(shown is not None)
             self._enable_exports(shown is not None)
             if shown is not None:
-                self.picture.show_comparison(shown)
-                self.tables.show_comparison(shown)
+                self._front.show_comparison(shown)
                 show_note(self.footnote_label, texts.footnote(shown.found, shown.band))
             self.fit_page()
         if shown is None:
@@ -209,15 +212,12 @@ class CompareView(PageView):
     def fit_page(self) -> None:
         """Use the available width."""
         if self.shown is not None:
-            # The other page is fitted when it is shown: with hundreds of pairs that takes a while.
-            (self.tables if self.show_switch.current == TABLES else self.picture).fit()
+            self._front.fit()
 
     def _mark(self, shown: ShownComparison) -> None:
         """Mark the selected and the compared run and their pair, and state who is better."""
-        chosen, compared = shown.places(self.session)
         place = shown.pair(self.session)
-        self.picture.mark(chosen, compared)
-        self.tables.mark(chosen, place)
+        self._front.mark(*shown.places(self.session), place)
         found = shown.found
         if not found.pairs:
             words = texts.one_run_words(found.runs[0], found.measure, shown.measure)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QColor, QFont
+from PySide6.QtGui import QColor, QFont, QFontMetrics
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSplitter, QTableView, QWidget
 
 from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
@@ -47,12 +47,6 @@ _INTERVALS = {comparison.AUC: 2, comparison.PAUC: 4, comparison.TPR: 6}
 
 PAIR_HEADS, PAIR_TIPS = worded_columns("compare_pairs_table")
 _INTERVAL, _P, _P_CORRECTED = 3, 4, 5
-
-
-def fill(table: SheetTable, rows: list[Row]) -> None:
-    """Show rows; unchanged rows stay selected."""
-    if rows != table.sheet.rows:
-        table.show_rows(rows)
 
 
 def _fit(table: SheetTable) -> None:
@@ -139,7 +133,7 @@ def pair_figures(shown: ShownComparison) -> dict[str, list[Any]]:
 
 _TALLY = "Wins/ties/\nlosses"
 _TINT = 64
-_SAMPLED = 12  # cells of a row or column that set its size; all are written alike
+_AROUND = 8  # pixels beside the text of a cell
 _NAME_WIDTH = 128  # at least, where the names need as much
 
 _CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -147,7 +141,13 @@ _ROLE = Qt.ItemDataRole
 
 
 class PairMatrix(QAbstractTableModel):
-    """Runs against runs, best first; the last column counts wins, ties and losses."""
+    """Runs against runs, best first; the last column counts wins, ties and losses.
+
+    Attributes
+    ----------
+    longest : str
+        A line as wide as the widest one of a pair.
+    """
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -155,6 +155,7 @@ class PairMatrix(QAbstractTableModel):
         self._about = "", ""
         self._cells: dict[tuple[int, int], PairComparison] = {}
         self._standings: list[str] = []
+        self.longest = ""
 
     def show_comparison(self, shown: ShownComparison) -> None:
         """Show a comparison."""
@@ -164,6 +165,9 @@ class PairMatrix(QAbstractTableModel):
         self._cells = {}
         for i, j, pair in shown.found.places():
             self._cells[i, j], self._cells[j, i] = pair, pair.turned()
+        known = [abs(pair.difference) for pair in shown.found.pairs if abs(pair.difference) > 0]
+        # The smallest difference has the most decimals.
+        self.longest = words.figure_words(min(known, default=0.001), "+").rjust(len("< 0.001"), "0")
         self._standings = [
             f"{text('wins_ties_losses', standing=standing)}\nrank {rank_cell(standing)}"
             for standing in shown.found.standings()
@@ -244,18 +248,24 @@ class MatrixTable(QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         for header in (self.horizontalHeader(), self.verticalHeader()):
             header.setHighlightSections(False)
-            header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-            header.setResizeContentsPrecision(_SAMPLED)
+            header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
             header.setIconSize(MARKER)
         # Cut short, two lines would become one.
         self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
         self.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
 
-    def fit(self) -> None:
-        """Leave the names of the runs the room beside the pairs."""
+    def fit(self, longest: str) -> None:
+        """Make all cells of a pair large enough for a line, and leave the names the rest."""
+        header, side = self.horizontalHeader(), self.verticalHeader()
+        tally, font = self.model().rowCount(), QFont(self.font())
+        font.setBold(True)
+        wide = QFontMetrics(font).horizontalAdvance(longest) + _AROUND
+        for column in range(tally):
+            self.setColumnWidth(column, max(header.sectionSizeHint(column), wide))
+        self.resizeColumnToContents(tally)
+        side.setDefaultSectionSize(max(side.sectionSizeHint(0), self.sizeHintForRow(0)))
         bar = self.verticalScrollBar().sizeHint().width() + 2 * self.frameWidth()
-        room = self.width() - self.horizontalHeader().length() - bar
-        self.verticalHeader().setMaximumWidth(max(_NAME_WIDTH, room))
+        side.setMaximumWidth(max(_NAME_WIDTH, self.width() - header.length() - bar))
 
 
 def _choose(table: QTableView, index: QModelIndex | None) -> None:
@@ -316,12 +326,11 @@ class PicturePage(QSplitter):
         self.forest.show(shown)
         self.pairs_part.setVisible(bool(pairs))
         if pairs:
-            name = CORRECTION_NAMES[pairs[0].correction]
-            self.heading.setText(text("p_in_matrix", name=name))
+            self.heading.setText(text("p_in_matrix", name=CORRECTION_NAMES[pairs[0].correction]))
         with QSignalBlocker(self.table.selectionModel()):
             self.matrix.show_comparison(shown)
 
-    def mark(self, chosen: int | None, compared: int | None) -> None:
+    def mark(self, chosen: int | None, compared: int | None, _pair: int | None) -> None:
         """Mark the selected and the compared run, and their pair."""
         self.forest.mark(chosen, compared)
         cell = None
@@ -331,7 +340,7 @@ class PicturePage(QSplitter):
 
     def fit(self) -> None:
         """Use the available width."""
-        self.table.fit()
+        self.table.fit(self.matrix.longest)
         self.forest.write_names()
         if not self._moved:
             wanted = min(self.forest.wanted_height(), int(_FOREST_SHARE * self.height()))
@@ -380,21 +389,19 @@ class TablesPage(QWidget):
     def show_comparison(self, shown: ShownComparison) -> None:
         """List a comparison."""
         self._found = found = shown.found
-        fill(self.runs_table, run_rows(shown))
+        self.runs_table.show_rows(run_rows(shown))
         if found.pairs:
             self.pairs_table.sheet.heads = pair_heads(found.pairs[0].correction)
-        rows = [pair_row(pair) for pair in found.pairs]
         with QSignalBlocker(self.pairs_table.selectionModel()):
-            fill(self.pairs_table, rows)
+            self.pairs_table.show_rows([pair_row(pair) for pair in found.pairs])
         for widget in (self.heading, self.pairs_table):
             widget.setVisible(bool(found.pairs))
 
-    def mark(self, chosen: int | None, pair: int | None) -> None:
+    def mark(self, chosen: int | None, _compared: int | None, pair: int | None) -> None:
         """Mark the selected run and a pair."""
         if chosen is not None:
             self.runs_table.selectRow(chosen)
-        rows = self.pairs_table
-        _choose(rows, None if pair is None else rows.sheet.index(pair, 0))
+        _choose(self.pairs_table, None if pair is None else self.pairs_table.sheet.index(pair, 0))
 
     def fit(self) -> None:
         """Hide columns without room."""

@@ -150,7 +150,7 @@ class RocView(PageView):
         return (self.canvas.live_item,)
 
     def _face(self) -> Face:
-        return FACES[self.choices.face]
+        return FACES[self.choices.face].quoted_at(self.session.plan.band)
 
     def let_controls_shrink(self) -> None:
         """Keep the width of the lists: a list without room is hidden."""
@@ -241,7 +241,7 @@ class RocView(PageView):
     def _fill_legend(self) -> None:
         """Name the finished runs and the run in progress."""
         runs, live, legend = self.lines.runs(), self.flight.live, self.canvas.legend
-        legend.tip = texts.figure_table(self._face(), runs, self.session.plan.band)
+        legend.tip = partial(texts.figure_table, self._face(), runs, self.session.plan.band)
         names = [(run.look.name, run.look) for run in runs]
         legend.explain([*names, (f"{live.look.name}, training", live.look)] if live else names)
 

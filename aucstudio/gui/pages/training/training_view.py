@@ -66,7 +66,6 @@ class TrainingView(PageView):
 
     listens_to: ClassVar = {
         **PageView.listens_to,
-        "plan": "mark_stale",
         "focus": "mark_stale",
         "band_rested": "_draw",
     }
@@ -126,10 +125,10 @@ class TrainingView(PageView):
         self.controls.show(count > 1, self.split_combo)
         self.verify_panel.show_run(record, split)
         waiting = unready(runs)
-        if waiting:
-            self._ready.ask(tuple(waiting), lambda post: make_ready(waiting, post))
-        else:
+        if not waiting:
             self._ready.forget()
+        elif not self._ready.ask(tuple(waiting), lambda post: make_ready(waiting, post)):
+            return  # it was short, and the fits are drawn
         self._draw()
 
     def refresh_live(self) -> None:
