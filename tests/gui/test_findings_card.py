@@ -117,6 +117,7 @@ def test_finding_of_an_ignored_column_disappears_at_once(card, session):
     session.set_roles(roles={"told": "ignore"})
     assert not any(one.startswith("Column told") for one in sentences(card))
     session.undo_stack.undo()
+    finish_check(card)
     assert sentences(card)[0].startswith("Column told")
 
 
