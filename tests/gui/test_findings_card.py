@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialogButtonBox, QLabel, QPushButton
+from PySide6.QtWidgets import QDialogButtonBox, QLabel, QPushButton, QWidget
 
 from aucstudio import cli
+from aucstudio.gui.common.widgets import down
 from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.gui.state.background import Background
@@ -115,6 +116,7 @@ def test_finding_of_an_ignored_column_disappears_at_once(card, session):
     session.set_roles(roles={"told": "ignore"})
     assert not any(one.startswith("Column told") for one in sentences(card))
     session.undo_stack.undo()
+    finish_check(card)
     assert sentences(card)[0].startswith("Column told")
 
 
@@ -419,3 +421,31 @@ def test_finding_of_values_beyond_a_limit_offers_both_ways(open_card, qtbot):
     assert "Read as limit: crp" in [
         button.accessibleName() for button in card.findings.findChildren(QPushButton)
     ]
+
+
+def test_click_never_hits_what_moved_under_the_pointer(open_card, session, qtbot):
+    value = number()
+    rows = [f"{k % 2 + 0.001 * (k % 7)},{value()},{k % 2}" for k in range(80)]
+    card = open_card("told,a,y", rows)
+    area = QWidget()  # as in the window
+    inside = QWidget(area)
+    inside.setLayout(down(card))
+    area.setLayout(down(inside))
+    qtbot.addWidget(area)
+    area.resize(380, 700)
+    with qtbot.waitExposed(area):
+        area.show()
+    session.set_roles(roles={"told": "ignore"})
+    finish_check(card)
+    said, moved = [], card.parentWidget()
+    session.message.connect(said.append)
+    moved.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
+    session.set_roles("Use told", roles={"told": "number"})
+    finish_check(card)
+    through = Qt.WidgetAttribute.WA_TransparentForMouseEvents
+    assert moved.testAttribute(through)
+    assert said == ["Done: Use told. Edit ▸ Undo reverses it."]
+    qtbot.waitUntil(lambda: not moved.testAttribute(through))
+    button = card.findChild(QPushButton, "finding_0_action_0")
+    assert area.childAt(button.mapTo(area, button.rect().center())) is button
+    card.setParent(None)  # it is closed by itself

@@ -418,6 +418,12 @@ def test_worst_rows_are_named_by_the_identifier(view, add, session, qtbot):
     column = session.table.column(name)
     cells = [row.cells[0] for row in worst.list.sheet.rows]
     assert cells == [cell_words(column, row) for row in worst.worst.rows.tolist()]
+    worst.list.selectRow(1)
+    number = f"Row {worst.worst.rows[1] + 1:,} ({cells[1]})"
+    assert view.picture.row_line.label.format == worst.about.text() == number
+    shown_columns = [k for k in range(4) if not worst.list.isColumnHidden(k)]
+    for k in shown_columns[1:]:  # only a name may be elided
+        assert worst.list.columnWidth(k) >= worst.list.sizeHintForColumn(k)
 
 
 def test_worst_rows_have_room_on_a_low_page_with_large_text(view, add, qtbot, apply_style):

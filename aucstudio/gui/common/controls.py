@@ -27,12 +27,18 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.widgets import ElidedCombo, make_buddy, members, named, push_button
+from aucstudio.gui.common.widgets import (
+    MEASURED,
+    ElidedCombo,
+    make_buddy,
+    members,
+    named,
+    push_button,
+)
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.notices.controls import control_words
 
 ALL = -1  # in place of a split
-_MEASURED = 1_000  # names; measuring those of a wide table would take a second
 _LETTERS = 20
 
 Index = QModelIndex | QPersistentModelIndex
@@ -48,7 +54,6 @@ def fill_combo(combo: QComboBox, items: list[tuple[str, object]]) -> None:
         for words, value in items:
             combo.addItem(words, value)
         combo.setCurrentIndex(max(0, combo.findData(chosen)))
-    combo.view().setMinimumWidth(combo.view().sizeHintForColumn(0) + 24)
 
 
 def declared_items(name: str) -> list[tuple[str, object]]:
@@ -80,15 +85,13 @@ def fill_names(combo: QComboBox, names: list[str]) -> None:
     if model.stringList() == names:
         return
     chosen = combo.currentText()
-    many = len(names) > _MEASURED
-    if many and combo.sizeAdjustPolicy() == QComboBox.SizeAdjustPolicy.AdjustToContents:
+    grows = combo.sizeAdjustPolicy() == QComboBox.SizeAdjustPolicy.AdjustToContents
+    if grows and len(names) > MEASURED:
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         combo.setMinimumContentsLength(_LETTERS)
     with QSignalBlocker(combo):
         model.setStringList(names)
         combo.setCurrentIndex(names.index(chosen) if chosen in names else 0)
-    if not many:
-        combo.view().setMinimumWidth(combo.view().sizeHintForColumn(0) + 24)
 
 
 class SplitCombo(QComboBox):

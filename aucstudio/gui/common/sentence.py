@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import across, down, link_button, unbroken
+from aucstudio.gui.common.widgets import across, down, keep_room, link_button, unbroken
 from aucstudio.gui.state.background import delayed
 
 
@@ -95,9 +95,7 @@ class Sentence(QWidget):
         self.more_button.setText("More")
         self.more_button.toggled.connect(self.fit)
         self.more_button.toggled.connect(delayed(self, 0, self._scroll_to_rest).start)
-        kept = self.more_button.sizePolicy()
-        kept.setRetainSizeWhenHidden(True)
-        self.more_button.setSizePolicy(kept)
+        keep_room(self.more_button)
 
     def _make_rest(self, name: str) -> None:
         self.rest = PlainLabel()

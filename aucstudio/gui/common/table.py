@@ -433,6 +433,7 @@ class TableView(QTableView):
         header.setSortIndicatorClearable(True)
         header.setSectionsClickable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.sortIndicatorChanged.connect(self.model().sort)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -222,6 +222,7 @@ class RejectedRows(QWidget):
         self.export = push_button("import_rejected_export", verb=self._on_export, enter=False)
         self.status = label("", "muted", wrap=True, name="import_rejected_told")
         self.setLayout(down(self.heading, self.rows, (self.export, LEFT), self.status))
+        self.hide()
 
     def show_head(self, head: Head | None) -> None:
         """Show the rows that cannot be read among the first ones."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +17,10 @@ from aucstudio.engine.inference import Interval, pauc_interval
 from aucstudio.gui.common.curve_figures import band_words
 from aucstudio.gui.common.plots.roc_sketch import outline
 from aucstudio.gui.common.rows_model import file_facts
-from aucstudio.gui.common.threshold import rates_words, score_words
+from aucstudio.gui.common.table import Row
+from aucstudio.gui.common.threshold import rates_words
 from aucstudio.notices import text
-from aucstudio.notices.words import figure_words, interval_words
+from aucstudio.notices.words import figure_words, interval_words, score_words
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.results.thresholds import ThresholdFigures, counts_at
 from aucstudio.project.runs.estimate import table_reader
@@ -40,7 +42,7 @@ from aucstudio.project.store.scores_file import (
 Post = Callable[[Any], bool]
 MakeModel = Callable[[Post], Model]
 
-_FIRST_ROWS = 5
+_MOST_ROWS = 100
 _BINS, _MOST_DRAWN = 40, 1_000_000  # of the histogram: bars, and rows
 _TAIL = 0.005  # share of the rows at either end that are in the outermost bars
 
@@ -103,9 +105,9 @@ class ScoreSummary:
 
     Attributes
     ----------
-    first : tuple of tuple of str
-        The first rows: row, identifiers, score, threshold, predicted class, probability; empty
-        where the file of scores has no such column.
+    highest : tuple of Row
+        The rows of the highest scores: row, identifiers, score, threshold, predicted class,
+        probability; empty where the file of scores has no such column.
     classes : (str, str)
         The positive class and the other one.
     predicted : (int, int)
@@ -119,7 +121,7 @@ class ScoreSummary:
         Lowest and highest of these scores.
     """
 
-    first: tuple[tuple[str, ...], ...]
+    highest: tuple[Row, ...]
     classes: tuple[str, str]
     predicted: tuple[int, int]
     threshold: float
@@ -133,15 +135,17 @@ class SeenScores:
 
     def __init__(self) -> None:
         self.marks = PLAIN
-        self._first: list[tuple[str, ...]] = []
+        self._highest: list[Row] = []
         self._scores: list[Array] = []
         self._drawn = self._positives = self._rows = 0
 
     def add(self, block: Block) -> None:
         """Add the next rows."""
         self.marks = block.marks
-        for k in range(min(len(block.scores), _FIRST_ROWS - len(self._first))):
-            self._first.append(_cells(block, k))
+        highest = np.argsort(-block.scores, kind="stable")[:_MOST_ROWS]
+        rows = [*self._highest, *(_row(block, k) for k in highest.tolist())]
+        order = np.argsort([-row.keys[2] for row in rows], kind="stable")[:_MOST_ROWS]
+        self._highest = [rows[k] for k in order.tolist()]
         self._rows += len(block.scores)
         self._positives += int((block.scores > block.threshold).sum())
         drawn = block.scores[np.isfinite(block.scores)][: _MOST_DRAWN - self._drawn]
@@ -157,7 +161,7 @@ class SeenScores:
         sides = scores > model.threshold, scores <= model.threshold
         rows = [np.histogram(np.clip(scores[side], *edges[[0, -1]]), edges)[0] for side in sides]
         return ScoreSummary(
-            tuple(self._first),
+            tuple(self._highest),
             (model.positive, model.negative),
             (self._positives, self._rows - self._positives),
             model.threshold,
@@ -167,16 +171,14 @@ class SeenScores:
         )
 
 
-def _cells(block: Block, k: int) -> tuple[str, ...]:
-    probabilities = block.probabilities
-    return (
-        f"{block.numbers[k]:,}",
-        " · ".join(str(cells[k]) for cells in block.identifiers.values()),
-        score_words(block.scores[k]),
-        score_words(block.threshold),
-        str(block.predicted[k]),
-        "" if probabilities is None else figure_words(probabilities[k]),
-    )
+def _row(block: Block, k: int) -> Row:
+    number, score, chances = int(block.numbers[k]), float(block.scores[k]), block.probabilities
+    name = " · ".join(str(cells[k]) for cells in block.identifiers.values())
+    predicted, chance = str(block.predicted[k]), math.nan if chances is None else float(chances[k])
+    probability = "" if chances is None else figure_words(chance)
+    words = f"{number:,}", name, score_words(score), score_words(block.threshold)
+    keys = number, name, score, block.threshold, predicted, chance
+    return Row((*words, predicted, probability), keys=keys)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

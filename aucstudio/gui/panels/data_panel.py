@@ -20,6 +20,7 @@ from aucstudio.gui.common.widgets import (
     Fold,
     across,
     fill,
+    keep_room,
     label,
     order_tabs,
     push_button,
@@ -27,7 +28,7 @@ from aucstudio.gui.common.widgets import (
     show_note,
 )
 from aucstudio.gui.dialogs.classes import ClassesDialog
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.background import Background, delayed
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
 from aucstudio.notices.words import as_sentence, counted
@@ -53,7 +54,7 @@ _CHOOSE = "choose…"
 # An entry of the list of classes; no class can have this name.
 SEVERAL = ("several",)
 _MAX_CLASSES = 50
-_MOST_NOTES = 3
+_MOST_NOTES, _MOVED = 3, 500  # notes shown at once; milliseconds without clicks after a move
 # Notes that need no action: kinds of findings, and codes of sure detections.
 _ROUTINE = ("ignored", "missing", FORMAT)
 _DETECTED = ("label_guessed", "positive_guessed", "import_encoding")
@@ -82,15 +83,14 @@ class DataPanel(Card):
         self._checked: Table | None = None  # the table of the findings
         self._file = ""
         self._finding = Background(self, self._on_found)
+        self._moved = delayed(self, _MOVED, self._hold_clicks)
         self.findings = FindingRows()
         self.notes = label("", "muted", wrap=True, name="data_notes")
         self.routine = label("", "muted", wrap=True, name="data_routine_notes")
         self.remarks = Fold("data_remarks_button", "Remarks", [self.routine])
         self.caution = label("", wrap=True, name="data_caution")
         # The caution depends on the Validation card below, which must not move under the pointer.
-        room = self.caution.sizePolicy()
-        room.setRetainSizeWhenHidden(True)
-        self.caution.setSizePolicy(room)
+        keep_room(self.caution)
         self.caution.setMinimumHeight(self.caution.fontMetrics().lineSpacing())
         self.problem = label("", "error", wrap=True, name="data_problem")
         self.open_button = push_button("open_button", verb=self.open_asked.emit)
@@ -132,7 +132,16 @@ class DataPanel(Card):
     def _on_found(self, table: Table, job: Job[Any, tuple[Finding, ...]]) -> None:
         if job.result is not None:
             self._found, self._checked = job.result, table
+            before = self.sizeHint()
             self._show_findings()
+            if self.sizeHint() != before and (self.parentWidget() or self).underMouse():
+                self._hold_clicks(True)
+                self._moved.start()
+
+    def _hold_clicks(self, held: bool = False) -> None:
+        """Ignore clicks on parts that just moved under the pointer: they are meant for others."""
+        through = Qt.WidgetAttribute.WA_TransparentForMouseEvents
+        (self.parentWidget() or self).setAttribute(through, held)
 
     def refresh(self) -> None:
         """Show the session's table."""

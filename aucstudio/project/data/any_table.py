@@ -563,16 +563,15 @@ class AnyTable(abc.ABC, ColumnChoices):
 
     def as_in(self, schema: Schema) -> Self:
         """Assign columns their roles in a schema, except the label; ignore other columns."""
-        known, parts = dict(schema.roles), schema.parts
-        absent, same = schema.absent, schema.same
+        known = {column.name: column for column in schema.columns}
+        absent, same, parts = schema.absent, schema.same, schema.parts
         columns = []
         for column in self.columns:
-            role = known.get(column.name, "ignore")
-            if role == "label":
-                columns.append(column)
-            else:
+            was = known.get(column.name, ColumnSchema(column.name))
+            if was.role != "label":
                 column = treated(column, absent, same, parts)
-                columns.append(dataclasses.replace(column, role=role, why=""))
+                column = dataclasses.replace(column, role=was.role, why="", guessed=was.guessed)
+            columns.append(column)
         return dataclasses.replace(self, columns=tuple(columns))
 
     def to_score(

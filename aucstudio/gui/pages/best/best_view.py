@@ -17,6 +17,7 @@ from aucstudio.gui.common.widgets import (
     across,
     down,
     hint_label,
+    keep_room,
     label,
     named,
     primary,
@@ -98,9 +99,7 @@ class BestView(PageView):
         self.nothing.setText(text("best_no_picture"))
         self.entry_words = label("", "muted", wrap=True, name="best_entry_words")
         self.entry_button = push_button("best_entry_button", "", "", self._on_entry)
-        kept = self.entry_button.sizePolicy()
-        kept.setRetainSizeWhenHidden(True)  # the picture does not move when a row is chosen
-        self.entry_button.setSizePolicy(kept)
+        keep_room(self.entry_button)  # the picture does not move when a row is chosen
         row = across((self.entry_words, 1), self.entry_button)
         for part in (self.course.plot, self.curve.plot):
             # A page that scrolls gives its parts the heights that they prefer, or the least.

@@ -22,15 +22,14 @@ from aucstudio.gui.common.widgets import (
     STRETCH,
     ElidedCombo,
     across,
-    data_button,
     down,
-    explain_button,
     fold_mark,
     label,
     link_button,
     make_action,
     make_menu,
     named,
+    push_button,
     show_note,
 )
 from aucstudio.gui.state.session import Session, ShownRun
@@ -39,7 +38,7 @@ from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import class_words, score_words
 from aucstudio.project.data.columns import cell_texts
 from aucstudio.project.data.table import Table
-from aucstudio.project.explain.contributions import cell_words
+from aucstudio.project.explain.contributions import cell_words, row_name
 from aucstudio.project.results.thresholds import Confusion
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import SplitResult
@@ -184,17 +183,17 @@ class WorstRows(QWidget):
         title = PlainLabel("Ro&ws by score")
         title.setBuddy(self.side)
         title.setProperty("role", "muted")
-        self.list = SheetTable(
-            "worst_table", "Rows by score", _HEADS, _LINE, 1, tips=_TIPS, words=()
-        )
+        self.list = SheetTable("worst_table", "Rows by score", _HEADS, _LINE, tips=_TIPS)
         self.list.selectionModel().currentRowChanged.connect(lambda: self._do("point"))
         self.list.activated.connect(lambda: self._do("data"))
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.list.customContextMenuRequested.connect(self._on_menu)
         self.more = link_button("worst_more_button")
         self.more.toggled.connect(self._fill)
-        self.data_button = data_button("worst_data_button", lambda: self._do("data"))
-        self.explain_button = explain_button("worst_explain_button", lambda: self._do("explain"))
+        self.data_button, self.explain_button = (
+            push_button(f"worst_{what}_button", verb=partial(self._do, what), like=f"{what}_button")
+            for what in ("data", "explain")
+        )
         self.about = label("", "muted", wrap=True, name="row_about")
         self.sheet = SheetTable("row_cells", "Cells of the row", ("Column", "Cell"), _LINE)
         buttons = across((self.data_button, 1), (self.explain_button, 1))
@@ -237,7 +236,7 @@ class WorstRows(QWidget):
         assert self._split is not None
         place = np.flatnonzero(self._split.test_rows == row)
         where = "" if len(place) else ", not held out in this split"
-        show_note(self.about, f"Row {row + 1:,}{where}")
+        show_note(self.about, f"{row_name(self._table, row)}{where}")
         self.sheet.show_rows([Row(cells) for cells in row_cells(self._table, row)])
         self.fit()
 
