@@ -494,5 +494,5 @@ def test_undo_explains_why_it_is_disabled(window, table_file):
 def test_opened_study_does_not_focus_run(window, table_file, qtbot):
     window.welcome.setFocus()
     window.open_now(table_file)
-    bar = window.deck.findChild(QTabBar)
+    bar = window.deck.findChild(QTabBar, "view_tabs_bar")
     qtbot.waitUntil(lambda: window.focusWidget() is bar)
