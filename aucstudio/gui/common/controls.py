@@ -35,6 +35,7 @@ from aucstudio.gui.common.widgets import (
     named,
     push_button,
 )
+from aucstudio.gui.state.preferences import preferences
 from aucstudio.notices.controls import control_words
 
 ALL = -1  # in place of a split
@@ -58,6 +59,13 @@ def fill_combo(combo: QComboBox, items: list[tuple[str, object]]) -> None:
 def declared_items(name: str) -> list[tuple[str, object]]:
     """Return the items of a combo box in the catalogue, as texts and data."""
     return [(words, value) for value, words in control_words(name).get("choices", {}).items()]
+
+
+def keep_choice(combo: QComboBox) -> None:
+    """Restore the last choice of the user, and store the next ones."""
+    name, kept = combo.objectName(), preferences()
+    combo.setCurrentIndex(max(0, combo.findData(kept.now.choices.get(name))))
+    combo.activated.connect(lambda _index: kept.put_in("choices", name, combo.currentData()))
 
 
 class _Names(QStringListModel):

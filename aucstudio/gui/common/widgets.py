@@ -576,20 +576,14 @@ def tool_button(name: str, verb: Callable[[], object] | None = None) -> QToolBut
     return made
 
 
-def check_box(name: str, words: str = "", tip: str = "") -> QCheckBox:
-    """Make a check box; texts that are not given are those of the catalogue."""
-    made = named(QCheckBox(words), name)
-    if tip:
-        plain_tooltip(made, tip)
-    return made
+def check_box(name: str) -> QCheckBox:
+    """Make a check box with the texts of the catalogue."""
+    return named(QCheckBox(), name)
 
 
-def search_field(name: str, accessible: str = "", hint: str = "") -> QLineEdit:
+def search_field(name: str) -> QLineEdit:
     """Make a field for words to search for."""
-    made = clearable(named(QLineEdit(), name, accessible))
-    if hint:
-        made.setPlaceholderText(hint)
-    return made
+    return clearable(named(QLineEdit(), name))
 
 
 def quietly(change: Callable[..., object], *arguments: object) -> None:

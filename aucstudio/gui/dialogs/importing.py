@@ -154,7 +154,7 @@ class ImportControls(QWidget):
         for part, block in self._blocks.items():
             block.setVisible(part in head.settings or (part == "sheet" and len(table.sheets) > 1))
         self._blocks["positive"].setVisible(len(table.classes) > 1)
-        beyond = sum(one.beyond_limits for one in table.unreadable.values())
+        beyond = sum(count for count, _ in table.limited.values())
         self._blocks["limits"].setVisible(beyond > 0 or "limits" in chosen)
         is_chosen = choices.positive in table.classes
         detected = "Detect" if is_chosen else f"Detected: {table.positive}"
@@ -485,6 +485,8 @@ class ImportPreview(Dialog):
 
     def _on_action(self, change: dict[str, Any], _undo: str) -> None:
         now = self.choices
+        if "limits" in change:
+            self._on_option("limits", change["limits"])
         ignored = dict.fromkeys(change.get("ignore", ()), "ignore")
         self._change(
             roles={**now.roles, **ignored, **change.get("roles", {})},

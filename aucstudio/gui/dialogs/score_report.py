@@ -363,6 +363,10 @@ def _cells(report: ScoringReport) -> dict[str, list[tuple[str, int, str]]]:
             (name, bad.count, f"{unread[name]}; treated as missing")
             for name, bad in report.unreadable.items()
         ],
+        "Values beyond a limit": [
+            (name, count, text("score_way", way=way))
+            for name, (count, way) in report.limited.items()
+        ],
         "Cells far outside the training range": [
             (far.column, far.count, f"{far.value:.6g} in row {far.row:,}; treated as missing")
             for far in report.far

@@ -33,7 +33,6 @@ from aucstudio.project.store.scores_file import (
     PARQUET,
     PLAIN,
     Block,
-    csv_marks,
     csv_sink,
     parquet_sink,
     score_into,
@@ -135,12 +134,14 @@ class SeenScores:
     """Collects what is summarised while a table is scored."""
 
     def __init__(self) -> None:
+        self.marks = PLAIN
         self._highest: list[Row] = []
         self._scores: list[Array] = []
         self._drawn = self._positives = self._rows = 0
 
     def add(self, block: Block) -> None:
         """Add the next rows."""
+        self.marks = block.marks
         highest = np.argsort(-block.scores, kind="stable")[:_MOST_ROWS]
         rows = [*self._highest, *(_row(block, k) for k in highest.tolist())]
         order = np.argsort([-row.keys[2] for row in rows], kind="stable")[:_MOST_ROWS]
@@ -212,12 +213,12 @@ def scoring(
     def work(post: Post) -> Scored:
         model = make_model(lambda progress: post(progress.describe_refit()))
         reader, note = table_reader(table, None, stream=False, block_size=None)
-        facts, marks = "", PLAIN
+        facts = ""
 
         def read(*arguments: Any, **settings: Any) -> AnyTable:
-            nonlocal facts, marks
+            nonlocal facts
             found = reader(*arguments, **settings)
-            facts, marks = file_facts(found), csv_marks(found)
+            facts = file_facts(found)
             return found
 
         # A cancelled task may still write its files.
@@ -229,7 +230,7 @@ def scoring(
         parquet = parquet_sink(files[PARQUET], identifiers, model.calibration is not None)
         with scores_file(files[AS_INPUT]) as own, scores_file(files[CSV]) as file, parquet as to:
             report = score_into(
-                [csv_sink(own, lambda: marks), csv_sink(file), to, seen.add],
+                [csv_sink(own, as_input=True), csv_sink(file), to, seen.add],
                 model,
                 table,
                 identifiers=identifiers,
@@ -243,7 +244,7 @@ def scoring(
         ignored = tuple(name for name in report.ignored if name not in identifiers)
         report = dataclasses.replace(report, ignored=ignored)
         ranking = next(iter(rankings), None)
-        if marks == PLAIN:  # both files are the same
+        if seen.marks == PLAIN:  # both files are the same
             files.pop(AS_INPUT).unlink()
         return Scored(model, report, facts, note, ranking, seen.summary(model), files)
 

@@ -66,7 +66,7 @@ class DataPanel(Card):
     """Shows the table of the session and changes its roles."""
 
     open_asked = Signal()
-    import_asked = Signal()
+    import_asked = Signal(dict)
 
     def __init__(self, session: Session) -> None:
         super().__init__("1  Data")
@@ -79,6 +79,7 @@ class DataPanel(Card):
         self.positive_combo = choice_box("positive_combo", narrow=True)
         self.positive_combo.elided = Qt.TextElideMode.ElideMiddle  # the share stays visible
         self._found: tuple[Finding, ...] = ()
+        self._changing: list[str] = []
         self._checked: Table | None = None  # the table of the findings
         self._file = ""
         self._finding = Background(self, self._on_found)
@@ -96,12 +97,15 @@ class DataPanel(Card):
         self.columns_button = push_button(
             "columns_button", verb=lambda: session.asked.emit("columns", ())
         )
-        self.import_button = push_button("import_options_button", verb=self.import_asked.emit)
+        self.import_button = push_button(
+            "import_options_button", verb=lambda: self.import_asked.emit({})
+        )
         self.import_button.setProperty("link", True)
         self._lay_out()
         self.label_combo.activated.connect(self._on_label)
         self.positive_combo.activated.connect(self._on_positive)
         self.findings.asked.connect(lambda change, undo: self._change(undo, **change))
+        session.undo_group.indexChanged.connect(lambda _k: self._show_findings())
         session.listen(self._on_table, "table")
         session.listen(self._on_plan, "plan")
         self._on_table()
@@ -170,7 +174,9 @@ class DataPanel(Card):
         before = set() if self._checked is None else _ignored(self._checked)
         solved = _ignored(table) - before if table is not self._checked else set()
         found = [finding for finding in self._found if solved.isdisjoint(finding.columns)]
-        self.findings.show_findings(found, table)
+        stack = self.session.undo_stack
+        done = [*(stack.text(k) for k in range(stack.index())), *self._changing]
+        self.findings.show_findings(found, table, done)
         order_tabs(self.rows)
         shown = {finding.sentence for finding in found if is_loud(finding)}
         notes, routine = _notes(table, shown)
@@ -251,11 +257,18 @@ class DataPanel(Card):
         dialog.ask()
 
     def _change(self, undo: str = "", /, **roles: Any) -> None:
+        self._changing = [undo]  # the stack lists it when the table has changed
         try:
-            self.session.set_roles(undo, **roles)
+            if "limits" in roles:  # the file is read again
+                self.import_asked.emit(roles)
+            elif roles:
+                self.session.set_roles(undo, **roles)
+            else:
+                self.session.undo_stack.undo()
         except InputError as error:
             self.refresh()
             show_note(self.problem, str(error), "error")
+        self._changing = []
 
     def _change_in(self, table: Table, change: dict[str, Any]) -> None:
         """Change roles as chosen in a dialog, unless the table has changed meanwhile."""

@@ -127,6 +127,9 @@ class AnyTable(abc.ABC, ColumnChoices):
         The parts of the dialect that the user set.
     unreadable : dict of str to Unreadable
         By number column, cells that are not numbers.
+    limited : dict of str to (int, str)
+        By number column, how many cells are beyond a limit, such as <1.8, and how they are read:
+        "", "limit" or "half", see NumberFormat.
     row_numbers : ndarray of int or None
         Numbers of the rows in the file, counted from 1; None if no row was left out.
     sheets : tuple of str
@@ -146,6 +149,7 @@ class AnyTable(abc.ABC, ColumnChoices):
     guessed: tuple[str, ...] = ()
     chosen: tuple[str, ...] = ()
     unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
+    limited: dict[str, tuple[int, str]] = dataclasses.field(default_factory=dict)
     row_numbers: NDArray[np.int64] | None = None
     sheets: tuple[str, ...] = ()
     remarks: tuple[Finding, ...] = ()

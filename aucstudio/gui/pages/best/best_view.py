@@ -183,10 +183,12 @@ class BestView(PageView):
         self._fit_board()  # the words above take their room first
 
     def _fit_board(self) -> None:
-        """Leave the picture its least height."""
-        words = self.entry_words.heightForWidth(self.entry_words.width())
-        row = max(words, self.entry_button.sizeHint().height())
-        taken = row + 2 * _GAP + scaled(_LEAST_PICTURE)
+        """Leave the picture and the result beside it their least height."""
+        result = self.verdict.heightForWidth(self.verdict.width())
+        words, button = self.entry_words, self.entry_button
+        hints = words.sizeHint().height(), button.sizeHint().height()
+        row = max(words.heightForWidth(words.width()), *hints)
+        taken = row + 2 * _GAP + max(result, scaled(_LEAST_PICTURE))
         self.board.fit_page(self.height(), self.content.height() - taken)
 
     def _runs(self, standings: Standings) -> list[ShownRun]:

@@ -118,7 +118,7 @@ class DataView(PageView):
         self.card.parts_chosen.connect(
             lambda name, parts: self._edit(f"Change parts of {name}", parts={name: parts})
         )
-        self.card.limits_asked.connect(lambda: self.session.asked.emit("import", ()))
+        self.card.limits_asked.connect(lambda: self.session.asked.emit("import", ({},)))
         self.gaps.clicked.connect(self._on_gap)
         for page in (self.gaps, self.correlation):
             page.concluded.connect(self.sentence.setText)
@@ -263,9 +263,11 @@ class DataView(PageView):
 
     def _sum_up(self) -> None:
         column, table = self._pointed_column(), self._table
-        bad = None if column is None or table is None else table.unreadable.get(column.name)
-        self.card.show_column(column, 0 if bad is None else bad.beyond_limits)
-        if column is None or table is None or self.card.isHidden():
+        if column is None or table is None:
+            self.card.show_column(None)
+            return
+        self.card.show_column(column, *table.limited.get(column.name, (0, "")))
+        if self.card.isHidden():
             return
         # A role changes nothing of what the cells are, but for the label's. Cells that were read
         # again have another count.

@@ -17,7 +17,7 @@ from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import fix_width
 from aucstudio.gui.common.threshold import CARD_WIDTH, Chosen, ThresholdChooser
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import across, down, quietly, scrolled
+from aucstudio.gui.common.widgets import STRETCH, across, down, quietly, scrolled
 from aucstudio.gui.pages.scores.score_plot import COUNTS, DENSITY, ScorePlot
 from aucstudio.gui.pages.scores.worst_rows import (
     WorstRows,
@@ -102,7 +102,7 @@ class ScoresView(PageView):
 
     def _lay_out(self) -> None:
         # Words wrap in the width of the chooser, and are as high as they are there.
-        figures = down(self.chooser, (self.worst, 1), gap=12, around=(0, 0, _AIR, 0))
+        figures = down(self.chooser, self.worst, STRETCH, gap=12, around=(0, 0, _AIR, 0))
         self.side = scrolled(figures, "scores_figures", "Threshold and worst rows")
         fix_width(self.side, CARD_WIDTH + _AIR)
         self.set_content(across((self.plot, 1), self.side, gap=16), "No scores yet")

@@ -195,8 +195,8 @@ def _are_numbers_of_things(column: Column, known: int) -> bool:
 
 
 def time_order(table: Table) -> Iterator[Finding]:
-    """Report the first feature of dates in whose order the rows are."""
-    dates = (column for column in table.features if column.is_date and not column.missing)
+    """Report the first column of dates, used or ignored, in whose order the rows are."""
+    dates = (column for column in table.columns if column.is_date and not column.missing)
     if table.rows < _FEWEST_NAMED:
         return
     if ordering := next((column for column in dates if _is_in_order(column.values)), None):
