@@ -17,7 +17,7 @@ import re
 import sys
 import warnings
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import IO, Any
 
 import numpy as np
@@ -97,12 +97,27 @@ def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
         levels = category["levels"]
         known = {text: first for first, *others in category.get("same", []) for text in others}
         texts = [known.get(text, text) for text in spell(columns[category["name"]], decimal)]
+        if not category.get("rest") or "rare" in category:
+            report_unseen(category["name"], texts, {*levels, *category.get("rare", ())})
         if category.get("rest"):
             texts = [text if text in levels else RARE for text in texts]
         spelled = np.array(texts, dtype=np.str_)
         X += [spelled == level for level in levels]
     X += [marks[name] for name in learnt["indicated"]]
     return np.stack(X, axis=1).astype(np.float64)
+
+
+UNSEEN: list[str] = []  # what the command line reports
+
+
+def report_unseen(name: str, texts: list[str], known: Container[str]) -> None:
+    """Count the rows whose level of a column training did not have."""
+    unseen = [text for text in texts if text not in known and text != MISSING]
+    if unseen:
+        levels = [repr(level) for level in dict.fromkeys(unseen)]
+        shown = ", ".join(levels[:SAID]) + (", …" if len(levels) > SAID else "")
+        rows = "1 row has a level" if len(unseen) == 1 else f"{len(unseen)} rows have levels"
+        UNSEEN.append(f"column {name}: {rows} that training did not have ({shown})")
 
 
 def wanted() -> list[str]:
@@ -122,7 +137,9 @@ def cells_of(number: dict[str, Any], columns: dict[str, list[Any]], decimal: str
     """Return the cells of a number; NaN where they are missing or beyond its limits."""
     name = source(number)
     if "shares" in number:
-        shares = [number["shares"].get(text, 0.0) for text in spell(columns[name], decimal)]
+        texts = spell(columns[name], decimal)
+        report_unseen(name, texts, number["shares"])
+        shares = [number["shares"].get(text, 0.0) for text in texts]
         cells = np.array(shares, dtype=np.float64)
     else:
         cells = read_numbers(name, columns[name], decimal)
@@ -503,7 +520,7 @@ def main() -> int:
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("error" if options.strict else "always", UserWarning)
             scores = score(columns, options.decimal)
-        for message in dict.fromkeys(str(one.message) for one in found):
+        for message in dict.fromkeys([*(str(one.message) for one in found), *UNSEEN]):
             sys.stderr.write(f"{options.table}: {message}\n")
         kept = {name: columns[name] for name in options.keep}
         if output is None:
@@ -548,7 +565,7 @@ def read_table(
     return {name: [row[k] for row in rows] for k, name in reversed(list(enumerate(names)))}
 
 
-SAID = 10  # lines that are named one by one
+SAID = 10  # lines or levels that are named one by one
 
 
 def decode(content: bytes, encoding: str | None) -> str:

@@ -64,6 +64,7 @@ class Answers:
     def __init__(self):
         self.open_path = None
         self.save_path = None
+        self.suggested = ""
         self.save_format = ""
         self.choice = "stop"
         self.asked = []
@@ -74,7 +75,12 @@ class Answers:
 def answers(monkeypatch):
     given = Answers()
     monkeypatch.setattr(prompts, "ask_open_path", lambda *_: given.open_path)
-    monkeypatch.setattr(prompts, "ask_save_path", lambda *_: given.save_path)
+
+    def ask_save_path(_parent, _title, suggested, _filters):
+        given.suggested = suggested
+        return given.save_path
+
+    monkeypatch.setattr(prompts, "ask_save_path", ask_save_path)
 
     def ask_save_file(_parent, _title, _suggested, filters):
         return given.save_path, given.save_format or filters.split(";;")[0]

@@ -13,6 +13,7 @@ from aucstudio.engine.monitor import Step
 from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.training.training_view import TrainingView
+from aucstudio.gui.pages.training.words import step_words
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.notices.words import power_words
@@ -556,3 +557,17 @@ def test_low_page_shows_only_the_areas(view, add, qtbot):
     assert not view.plots_.upper.isVisible()
     assert not view.key.isVisible()
     assert view.plots_.lower.height() > 100
+
+
+def test_steps_of_an_ensemble_are_members(session, view, qtbot):
+    record = make_record(session.table, "logistic")
+    ensemble = dataclasses.replace(record.experiment, method="auc-ensemble", params={})
+    curve = TrainingCurve(np.arange(1, 5), *(np.arange(4.0, 0.0, -1.0) for _ in range(3)))
+    split = dataclasses.replace(record.splits[0], curve=curve)
+    put(session, dataclasses.replace(record, experiment=ensemble, splits=(split,)), "Members")
+    shown(view, qtbot)
+    assert view.plots_.upper.getAxis("bottom").is_whole
+    assert view.plots_.lower.getAxis("bottom").labelText == "Member"
+    (line,) = steps(view)
+    assert line.dots
+    assert step_words(line.course, 2).startswith("member 3")

@@ -131,9 +131,12 @@ def style_plot(plot: pg.PlotWidget) -> None:
         axis.setPen(theme.grid)
         axis.setTextPen(theme.muted)
         axis.setTickPen(theme.line)
-        axis.label.setFont(QApplication.font())  # pyqtgraph keeps its first font
+        axis.label.setFont(QApplication.font())  # pyqtgraph keeps its first font, also below
         if axis.labelText:
             axis.setLabel(axis.labelText, color=theme.muted)
+    for item in plot.scene().items():
+        if isinstance(item, pg.TextItem):
+            item.setFont(QApplication.font())
 
 
 def data_tip(x: float, y: float, data: str) -> str:

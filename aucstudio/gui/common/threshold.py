@@ -17,6 +17,7 @@ from aucstudio.gui.common.widgets import (
     LEFT,
     down,
     enable_item,
+    keep_room,
     label,
     named,
     quietly,
@@ -209,11 +210,6 @@ def threshold_words(threshold: float) -> str:
     return f"{threshold:.6g}".replace("-", "\u2212")
 
 
-def score_words(score: float) -> str:
-    """Write a score or a threshold with four digits and a true minus."""
-    return f"{score:.4g}".replace("-", "\u2212")
-
-
 def rates_words(figures: ThresholdFigures) -> str:
     """Return the rates of a threshold that are known, with their intervals."""
     rates = {"TPR": figures.tpr, "FPR": figures.fpr, "precision": figures.precision}
@@ -292,9 +288,7 @@ class ThresholdChooser(QWidget):
             self._add_field(row, key)
         self.problem = label("", "error", wrap=True, name=f"{name}_problem")
         if not small:  # an error must not move what is below
-            kept = self.problem.sizePolicy()
-            kept.setRetainSizeWhenHidden(True)
-            self.problem.setSizePolicy(kept)
+            keep_room(self.problem)
         self.effect = label("", wrap=True, name=f"{name}_effect")
         self.card = ConfusionCard(f"{name}_confusion")
         self.remarks = label("", "muted", wrap=True, name=f"{name}_remarks")

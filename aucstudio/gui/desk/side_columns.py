@@ -144,7 +144,7 @@ class Sides(QSplitter):
         return [left, max(1, self.width() - left - right), right]
 
     def _move(self, inside: tuple[QWidget, ...]) -> None:
-        self._inside = inside
+        self._inside, focus = inside, self.window().focusWidget()
         for page in (self.runs, self.middle):
             if (index := self.left.indexOf(page)) >= 0:
                 self.left.removeTab(index)
@@ -157,6 +157,8 @@ class Sides(QSplitter):
                 self.left.addTab(page, title)
         if self.middle in inside:
             self.left.setCurrentWidget(self.middle)
+        if focus is not None:  # a page that is moved loses it
+            focus.setFocus()
 
     def _arrange(self) -> None:
         shown = {side: self._at_work and wanted for side, wanted in self._shown.items()}

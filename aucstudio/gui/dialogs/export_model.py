@@ -22,11 +22,12 @@ from aucstudio.engine import roc
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.threshold import Chosen, ThresholdChooser, score_words, units_words
+from aucstudio.gui.common.threshold import Chosen, ThresholdChooser, units_words
 from aucstudio.gui.common.widgets import STRETCH, answers, down, label, named, show_note
 from aucstudio.gui.state.background import Answer, Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
+from aucstudio.notices.words import score_words
 from aucstudio.project.combination.combining import refit_combination
 from aucstudio.project.combination.planning import Named
 from aucstudio.project.data.validation import LEAVE_PAIR_OUT
@@ -184,7 +185,7 @@ class ModelChoice(QObject):
         """Return the threshold of a model in words; empty for the one that was shown."""
         if self.target.rule == OWN:
             return ""
-        return f"threshold {score_words(model.threshold)}, {model.threshold_rule}"
+        return f"Threshold {score_words(model.threshold)}, {model.threshold_rule}."
 
     # ------------------------------------------------------------- showing
 

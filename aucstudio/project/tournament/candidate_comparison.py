@@ -379,14 +379,11 @@ class Budget:
         Returns whether the user stopped the search.
     clock : callable
         Returns seconds.
-    head_start : float
-        Seconds that were used up before.
     """
 
     seconds: float = math.inf
     stopped: Callable[[], bool] = lambda: False
     clock: Callable[[], float] = time.monotonic
-    head_start: float = 0.0
 
     def __post_init__(self) -> None:
         self._began = self.clock()
@@ -399,7 +396,7 @@ class Budget:
     @property
     def spent(self) -> float:
         """Seconds since the start."""
-        return self.head_start + self.clock() - self._began
+        return self.clock() - self._began
 
     def is_over(self, reserve: float = 0.0) -> bool:
         """Return whether nothing more may begin; ``reserve`` seconds are needed afterwards."""

@@ -34,9 +34,9 @@ from aucstudio.project.runs.model import Model
 from aucstudio.project.store.export.document import (
     FACTS,
     ScorerVisitor,
-    date_inputs,
     describe,
     printable,
+    special_inputs,
 )
 from aucstudio.project.store.export.onnx_builder import Graph, Term, import_onnx
 
@@ -339,7 +339,7 @@ def _properties(model: Model) -> dict[str, str]:
     properties = {name: str(getattr(model, name)) for name in ("method", *FACTS)}
     if model.calibration is not None:
         properties |= {"calibration": model.calibration.kind, "calibrated_on": model.calibrated_on}
-    if inputs := date_inputs(model):
+    if inputs := special_inputs(model):
         properties["inputs"] = json.dumps(inputs)
     return properties | {"params": json.dumps(dict(model.params), default=str)}
 

@@ -18,7 +18,12 @@ from aucstudio.engine.scorers import EnsembleScorer, LinearScorer, inner_scorers
 from aucstudio.project.data.columns import free_name
 from aucstudio.project.errors import input_error
 from aucstudio.project.runs.model import Model
-from aucstudio.project.store.export.document import ScorerVisitor, date_inputs, describe, printable
+from aucstudio.project.store.export.document import (
+    ScorerVisitor,
+    describe,
+    printable,
+    special_inputs,
+)
 from aucstudio.project.store.export.sql_columns import SqlColumns
 from aucstudio.project.store.export.sql_query import (
     SqlQuery,
@@ -96,7 +101,7 @@ def _comments(model: Model) -> list[str]:
         "zone; times of day are TIME or texts such as 12:30:00.",
         "Runs in DuckDB and in SQLite 3.35 or newer with its mathematical functions.",
     ]
-    return [*lines, *(f"{name!r}: {words}." for name, words in date_inputs(model).items())]
+    return [*lines, *(f"{name!r}: {words}." for name, words in special_inputs(model).items())]
 
 
 def _predicted(model: Model, score: str) -> str:
