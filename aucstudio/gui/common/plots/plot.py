@@ -111,10 +111,9 @@ class Plot(pg.PlotWidget):
         super().__init__(enableMenu=False, **options)
         self.hidden_legend: Sequence[tuple[str, RunLook | QPen]] = ()
         # pyqtgraph gives its menu and what watches it no parent: they would outlive the plot as
-        # windows of their own, in cycles that the collector ends in any order, on any thread. The
-        # menu is never shown; as a child, its controls would be styled again with the plot.
+        # windows of their own, in cycles that the collector ends in any order, on any thread.
         item = self.getPlotItem()
-        self.destroyed.connect(item.ctrlMenu.deleteLater)
+        item.ctrlMenu.setParent(self, item.ctrlMenu.windowFlags())
         item.stateGroup.setParent(self)
         self._box: Any = self.getPlotItem().getViewBox()
         for place in item.axes.values():
