@@ -223,12 +223,14 @@ def set_running_job(session, live):
 def refresh_and_wait(qtbot, view):
     """Refresh a page and wait until its picture is drawn."""
     view.refresh()
-    qtbot.waitUntil(lambda: not view.busy() and not (view.isVisible() and view._stale))
+    qtbot.waitUntil(
+        lambda: not view.busy() and not (view.isVisible() and view._stale), timeout=PATIENCE
+    )
 
 
 def shown(view, qtbot):
     """Wait until a page is up to date; return its sentence."""
-    qtbot.waitUntil(lambda: not view._stale and not view.busy())
+    qtbot.waitUntil(lambda: not view._stale and not view.busy(), timeout=PATIENCE)
     return view.sentence.text()
 
 

@@ -77,8 +77,7 @@ def describe(model: Model) -> list[str]:
     facts = {name: getattr(model, name) for name in ("method", *FACTS)}
     sentences = text("model_head", program=__version__, settings=settings, **facts).splitlines()
     if made := model.calibration:
-        words = text("model_head_calibrated", kind=made.kind, rows=model.calibrated_on)
-        sentences.append(words)
+        sentences.append(text("model_head_calibrated", kind=made.kind, rows=model.calibrated_on))
     return sentences
 
 
