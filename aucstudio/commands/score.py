@@ -70,7 +70,8 @@ def _scored(
     from aucstudio.project.store.scores_file import Block, score_into, scores_sink
 
     if options.output is not None or not options.json:
-        with scores_sink(options.output, options.id, model.calibration is not None) as sink:
+        shape = options.id, model.calibration is not None, options.as_input
+        with scores_sink(options.output, *shape) as sink:
             return score_into([sink], model, options.data, **how), {}
     why = "the scores of an out-of-memory table do not go into JSON: give -o FILE"
     refuse(how["read"] is not read_table, why, "output")

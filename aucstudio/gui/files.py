@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
@@ -172,11 +173,13 @@ class Files(QObject):
         """Start to open a table, whatever its ending."""
         self._open(path, TABLE)
 
-    def import_again(self) -> None:
-        """Show the first rows of the open table with its detected settings."""
+    def import_again(self, dialect: dict[str, Any]) -> None:
+        """Show the first rows of the open table with its settings, some of them changed."""
         table = self._session.table
         if table is not None:
-            self.preview(table.path, ImportChoices.of(table))
+            choices = ImportChoices.of(table)
+            changed = dataclasses.replace(choices, dialect=choices.dialect | dialect)
+            self.preview(table.path, changed)
 
     def preview(self, path: str | Path, choices: ImportChoices | None = None) -> None:
         """Show the first rows of a file with the import options."""

@@ -12,11 +12,18 @@ from PySide6.QtWidgets import QStackedWidget
 
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.gui.common.form import commit_typing
-from aucstudio.gui.common.widgets import card_around, down, holding, offer_combination
+from aucstudio.gui.common.widgets import (
+    card_around,
+    down,
+    focus_within,
+    holding,
+    offer_combination,
+)
 from aucstudio.gui.dialogs.run_dialogs import ClusterDialog, FindBestDialog, GivenScoresDialog
 from aucstudio.gui.files import Files
 from aucstudio.gui.panels.status import ProgressStrip, StatusLine
 from aucstudio.gui.panels.welcome import WelcomePage
+from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.study_reading import OpenedStudy, kind_of
 from aucstudio.gui.windows import StudyWindow, WindowPreferences
 from aucstudio.notices.words import as_sentence
@@ -59,6 +66,9 @@ class MainWindow(StudyWindow):
         self.welcome = WelcomePage()
         self.centre = QStackedWidget()
         self.centre.addWidget(self.welcome)
+        # Else the focus of a page that is left goes to Run.
+        focus = delayed(self, 0, lambda: focus_within(self.centre))
+        self.centre.currentChanged.connect(lambda _k: focus.start())
         self._middle = card_around(self.centre)
         self._rows = down(self.messages, (self._middle, 1), around=(8, 0, 8, 4))
         if self.menuBar().isNativeMenuBar():  # at the top of the screen, without a corner

@@ -17,7 +17,7 @@ import re
 import sys
 import warnings
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import IO, Any
 
 import numpy as np
@@ -73,6 +73,28 @@ def probability(scores: np.ndarray) -> np.ndarray:
     return (1 - made["tilt"]) * share + made["tilt"] * (1 + v / (1 + np.abs(v))) / 2
 
 
+def read_dates_as(layout: str) -> None:
+    """Read dates in another layout than that of training, such as d.m.y or birthday=m/d/y.
+
+    Without a column, it is the layout of all of them. Dates such as 2023-01-31 are always read.
+
+    Raises
+    ------
+    ValueError
+        If there is no such layout, or no such column of dates.
+    """
+    column, _, name = layout.rpartition("=")
+    layouts, names = MODEL.get("layouts", {}), dated()
+    chosen = [column] if column else names
+    if name not in layouts or not chosen or not {*chosen} <= {*names}:
+        raise ValueError(
+            f"--date takes a layout, such as d.m.y, or COLUMN=LAYOUT; it is {layout!r}. Layouts: "
+            f"{', '.join(layouts) or 'none'}. Columns of dates: {', '.join(names) or 'none'}"
+        )
+    way = {"ways": [layouts["y-m-d"], layouts[name]]}
+    MODEL["preparation"]["reading"] |= dict.fromkeys(chosen, way)
+
+
 # ------------------------------------------------------------------ preparation
 
 
@@ -97,12 +119,27 @@ def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
         levels = category["levels"]
         known = {text: first for first, *others in category.get("same", []) for text in others}
         texts = [known.get(text, text) for text in spell(columns[category["name"]], decimal)]
+        if not category.get("rest") or "rare" in category:
+            report_unseen(category["name"], texts, {*levels, *category.get("rare", ())})
         if category.get("rest"):
             texts = [text if text in levels else RARE for text in texts]
         spelled = np.array(texts, dtype=np.str_)
         X += [spelled == level for level in levels]
     X += [marks[name] for name in learnt["indicated"]]
     return np.stack(X, axis=1).astype(np.float64)
+
+
+UNSEEN: list[str] = []  # what the command line reports
+
+
+def report_unseen(name: str, texts: list[str], known: Container[str]) -> None:
+    """Count the rows whose level of a column training did not have."""
+    unseen = [text for text in texts if text not in known and text != MISSING]
+    if unseen:
+        levels = [repr(level) for level in dict.fromkeys(unseen)]
+        shown = ", ".join(levels[:SAID]) + (", …" if len(levels) > SAID else "")
+        rows = "1 row has a level" if len(unseen) == 1 else f"{len(unseen)} rows have levels"
+        UNSEEN.append(f"column {name}: {rows} that training did not have ({shown})")
 
 
 def wanted() -> list[str]:
@@ -122,7 +159,9 @@ def cells_of(number: dict[str, Any], columns: dict[str, list[Any]], decimal: str
     """Return the cells of a number; NaN where they are missing or beyond its limits."""
     name = source(number)
     if "shares" in number:
-        shares = [number["shares"].get(text, 0.0) for text in spell(columns[name], decimal)]
+        texts = spell(columns[name], decimal)
+        report_unseen(name, texts, number["shares"])
+        shares = [number["shares"].get(text, 0.0) for text in texts]
         cells = np.array(shares, dtype=np.float64)
     else:
         cells = read_numbers(name, columns[name], decimal)
@@ -163,6 +202,7 @@ def read_numbers(name: str, cells: list[Any], decimal: str) -> np.ndarray:
         expected = f"a number with the decimal mark {decimal!r}"
         if name in MODEL["preparation"].get("reading", ()):
             expected = "written as this column was when the model was trained"
+            expected += date_hint(name, [str(cells[row - 1]) for row in unread[:1000]])
         if not re.search(r"\d", str(cells[unread[0] - 1])):
             expected = "a number or a date"
         first = f"column {name}, row {unread[0]}: {cells[unread[0] - 1]!r} is not {expected}"
@@ -171,6 +211,29 @@ def read_numbers(name: str, cells: list[Any], decimal: str) -> np.ndarray:
         count = "this cell counts" if len(unread) == 1 else f"{len(unread)} such cells count"
         warnings.warn(f"{first}; {count} as missing", stacklevel=2)
     return np.array([math.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def dated() -> list[str]:
+    """Name the columns of dates, without those of times and durations."""
+    readings = MODEL["preparation"].get("reading", {}).items()
+    return [name for name, way in readings if any("?P<y>" in one for one in way.get("ways", ()))]
+
+
+def date_hint(name: str, cells: list[str]) -> str:
+    """Return the options that would read most cells of a column of dates; "" if there are none."""
+    layouts = MODEL["layouts"] if name in dated() else {}
+    texts = [cell.strip(BLANKS) for cell in cells]
+    counts = {
+        layout: sum(read_date(text, [way]) is not None for text in texts)
+        for layout, way in layouts.items()
+        if way not in MODEL["preparation"]["reading"][name]["ways"]
+    }
+    options = [
+        f'--date "{name}={layout}"'
+        for layout, count in counts.items()
+        if count == max(counts.values()) > 0
+    ]
+    return f" (try {' or '.join(options)})" if options else ""
 
 
 def read_cell(name: str, cell: Any, decimal: str) -> float | None:
@@ -487,6 +550,13 @@ def main() -> int:
         help="the decimal mark; %(default)s if not given",
     )
     parser.add_argument(
+        "--date",
+        action="append",
+        default=[],
+        metavar="LAYOUT",
+        help="how dates are written, such as d.m.y or birthday=m/d/y; as in training if not given",
+    )
+    parser.add_argument(
         "--keep", action="append", default=[], metavar="COLUMN", help="write it beside the scores"
     )
     parser.add_argument(
@@ -497,13 +567,15 @@ def main() -> int:
         output = None if options.output == "-" else options.output
         if output and os.path.exists(output) and os.path.samefile(output, options.table):
             raise ValueError("the scores would replace this table: give another name to -o")
+        for layout in options.date:
+            read_dates_as(layout)
         columns = read_table(options.table, options.delimiter, options.encoding)
         if absent := [name for name in options.keep if name not in columns]:
             raise ValueError(f"it has no column {absent[0]!r} to keep")
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("error" if options.strict else "always", UserWarning)
             scores = score(columns, options.decimal)
-        for message in dict.fromkeys(str(one.message) for one in found):
+        for message in dict.fromkeys([*(str(one.message) for one in found), *UNSEEN]):
             sys.stderr.write(f"{options.table}: {message}\n")
         kept = {name: columns[name] for name in options.keep}
         if output is None:
@@ -548,7 +620,7 @@ def read_table(
     return {name: [row[k] for row in rows] for k, name in reversed(list(enumerate(names)))}
 
 
-SAID = 10  # lines that are named one by one
+SAID = 10  # lines or levels that are named one by one
 
 
 def decode(content: bytes, encoding: str | None) -> str:

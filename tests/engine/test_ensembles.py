@@ -383,6 +383,12 @@ def test_libraries_contain_registered_methods_with_valid_settings(name, count):
     )
 
 
+def test_members_for_the_partial_auc_are_trained_for_the_range_of_the_search():
+    found = library("thorough", 400, 0, 10, (0.0, 0.01))
+    ranges = {m.method: m.params[-1] for m in found if m.method in ("svm-pauc", "pauc-boost")}
+    assert ranges == dict.fromkeys(["svm-pauc", "pauc-boost"], ("fpr_range", (0.0, 0.01)))
+
+
 @pytest.mark.slow
 def test_extra_trees_with_more_columns_per_split_win_on_noisy_data():
     root, *wider = (

@@ -87,6 +87,17 @@ def test_range_without_negatives_has_no_interval():
     assert whole.reason
 
 
+@pytest.mark.parametrize("sampled", ["groups", "weights"])
+def test_reason_names_what_leaves_too_few_negatives(sampled):
+    rng, y = np.random.default_rng(2), np.arange(640) < 40
+    scores = rng.standard_normal(640)
+    groups, weights = np.arange(640) % 20, np.where(np.arange(640) % 20, 0.01, 50.0)
+    rows = {"groups": groups} if sampled == "groups" else {"weights": weights}
+    folds = [roc.Ranking.of(y, scores, **rows) for _ in range(2)]
+    found = inference.folds_interval(folds, 0.0, 0.01)
+    assert found.reason == f"the {sampled} leave less than one independent negative in the range"
+
+
 def test_grouped_rows_count_once_per_group():
     alone = [fold(k, 40, 120) for k in range(3)]
     repeated = []

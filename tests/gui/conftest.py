@@ -64,6 +64,7 @@ class Answers:
     def __init__(self):
         self.open_path = None
         self.save_path = None
+        self.suggested = ""
         self.save_format = ""
         self.choice = "stop"
         self.asked = []
@@ -74,7 +75,12 @@ class Answers:
 def answers(monkeypatch):
     given = Answers()
     monkeypatch.setattr(prompts, "ask_open_path", lambda *_: given.open_path)
-    monkeypatch.setattr(prompts, "ask_save_path", lambda *_: given.save_path)
+
+    def ask_save_path(_parent, _title, suggested, _filters):
+        given.suggested = suggested
+        return given.save_path
+
+    monkeypatch.setattr(prompts, "ask_save_path", ask_save_path)
 
     def ask_save_file(_parent, _title, _suggested, filters):
         return given.save_path, given.save_format or filters.split(";;")[0]
@@ -217,12 +223,14 @@ def set_running_job(session, live):
 def refresh_and_wait(qtbot, view):
     """Refresh a page and wait until its picture is drawn."""
     view.refresh()
-    qtbot.waitUntil(lambda: not view.busy() and not (view.isVisible() and view._stale))
+    qtbot.waitUntil(
+        lambda: not view.busy() and not (view.isVisible() and view._stale), timeout=PATIENCE
+    )
 
 
 def shown(view, qtbot):
     """Wait until a page is up to date; return its sentence."""
-    qtbot.waitUntil(lambda: not view._stale and not view.busy())
+    qtbot.waitUntil(lambda: not view._stale and not view.busy(), timeout=PATIENCE)
     return view.sentence.text()
 
 

@@ -22,14 +22,8 @@ _OF_THE_APPLICATION = (QApplication, QClipboard, QMimeData, QScreen, QStyle)
 _COMMON = ("aucstudio-pipe", "aucstudio-spawner")
 
 
-def _children():
-    return {child.pid for child in psutil.Process().children()}
-
-
 class Leftovers:
     """Objects created after this snapshot must be gone at the end of the test."""
-
-    _children = _children()  # those after the last test; listing them takes milliseconds
 
     def __init__(self):
         gc.disable()
@@ -37,6 +31,7 @@ class Leftovers:
         gc.freeze()
         self._windows = set(map(_pointer, QApplication.topLevelWidgets()))
         self._threads = set(threading.enumerate())
+        self._children = _children()
 
     def found(self):
         """Run pending deletions; list what is left."""
@@ -66,9 +61,7 @@ class Leftovers:
         for thread in left:
             thread.join(max(0.0, until - time.monotonic()))
         yield from (f"the thread {thread.name}" for thread in left if thread.is_alive())
-        children = _children()
-        yield from (f"the process {pid}" for pid in children - Leftovers._children - _common())
-        Leftovers._children = children
+        yield from (f"the process {pid}" for pid in _children() - self._children - _common())
 
 
 def _uncollected():
@@ -99,6 +92,10 @@ def _named(one):
     name = one.objectName() if isinstance(one, QObject) else ""
     running = " (running)" if isinstance(one, QThread) and one.isRunning() else ""
     return f"{type(one).__name__} {name}".strip() + running
+
+
+def _children():
+    return {child.pid for child in psutil.Process().children()}
 
 
 def _common():

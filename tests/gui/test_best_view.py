@@ -127,13 +127,16 @@ def test_empty_page_asks_to_press_find_the_best(view, qtbot):
 def test_clock_goes_on_while_nothing_is_reported(view, qtbot, monkeypatch):
     finish = threading.Event()
 
-    def search(*_):
+    def search(_request, _store, _stop, report):
+        report(dataclasses.replace(RUNNING, doing="logistic"))
         finish.wait()
         return dataclasses.replace(RUNNING, ended=STOPPED)
 
     monkeypatch.setattr(background, "search_in_background", search)
     start_search(view.session, QUICK)
     held = view.session.study.tournament
+    assert held.live.left == 600.0  # the limit counts from the first candidate
+    qtbot.waitUntil(lambda: bool(held.live.doing), timeout=PATIENCE)
     first = held.live.left
     try:
         qtbot.waitUntil(lambda: held.live.left < first - 2, timeout=PATIENCE)
@@ -158,7 +161,7 @@ def test_finished_search_lists_the_best_and_the_simplest_run(view, ended, qtbot)
     assert {run.id for run in ended.runs} <= set(session.records)
     assert view.verdict.isVisible()
     assert view.curve.plot.isVisible()
-    assert [row.cells[-1] for row in view.board.sheet.rows].count("best") == 1
+    assert [row.cells[-1] for row in view.board.sheet.rows].count("best: 2 SE") == 1
     assert view.figure_data()["run"]
 
 
@@ -563,6 +566,7 @@ def test_dialog_names_the_column_whose_groups_stay_together(table_session, qtbot
     dialog = FindBestDialog(table_session)
     qtbot.addWidget(dialog)
     assert "Rows of one town are never in both training and test sets" in dialog.rows.text()
+    assert "whole groups, about 25 % of the rows" in dialog.rows.text()
 
 
 @pytest.mark.parametrize("name", ["band_high", "repeats_spin"])
@@ -616,7 +620,7 @@ def test_leaderboard_explains_why_an_entry_is_not_compared(view, ended, qtbot):
     shown(view, qtbot)
     sheet = view.board.sheet
     place = sheet.index(1, sheet.columnCount() - 1)
-    assert place.data() == "not compared"
+    assert place.data() == "too few rows to test"
     assert "too few rows" in place.data(Qt.ItemDataRole.ToolTipRole)
 
 
@@ -651,3 +655,32 @@ def test_leaderboard_cuts_no_cells_on_a_narrow_page(view, ended, qtbot, width):
     assert seen >= {"Method", "Cross-validated", "Held out", "State"}
     assert ("Settings" in seen) == (width > 480)
     assert ("Time" in seen) == (width == 1100)
+
+
+@pytest.mark.parametrize(
+    ("method", "ended_by", "reason"),
+    [
+        ("logistic", "done", "nested"),
+        ("auc-ensemble", "done", "2 SE"),
+        ("auc-ensemble", "stopped", "stopped"),
+    ],
+)
+def test_row_of_a_best_model_below_others_has_the_reason(ended, method, ended_by, reason):
+    end = ended.standings
+    first = dataclasses.replace(end.entries[0], method=method, inner=CriterionEstimate(0.38))
+    others = [dataclasses.replace(one, run="other") for one in end.entries[1:]]
+    entries = (first, *(dataclasses.replace(one, inner=CriterionEstimate(0.39)) for one in others))
+    lower = dataclasses.replace(end, entries=entries, best=first.run, ended=ended_by)
+    assert cells(first, lower)[-1] == f"best: {reason}"
+    higher = dataclasses.replace(first, inner=CriterionEstimate(0.4))
+    assert cells(higher, dataclasses.replace(lower, entries=(higher, *entries[1:])))[-1] == "best"
+
+
+def test_low_page_shows_the_axis_title_of_the_curve(ended, view, qtbot):
+    view.resize(660, 520)
+    ended.enter(view.session)
+    shown(view, qtbot)
+    qtbot.waitUntil(view.curve.plot.isVisible)
+    bottom = view.curve.plot.getAxis("bottom")
+    assert bottom.label.toPlainText()
+    assert view.content.verticalScrollBar().maximum() == 0

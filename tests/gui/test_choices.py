@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtWidgets import QComboBox
 
 from aucstudio.gui.common.controls import fill_names
+from aucstudio.gui.common.widgets import ElidedCombo
 
 
 @pytest.fixture
@@ -44,3 +45,16 @@ def test_filling_many_names_does_not_measure_each(combo, monkeypatch):
     assert len(asked) < 100
     assert combo.count() == len(names)
     assert combo.findData("gene7") == 7
+
+
+@pytest.mark.qt_log_ignore("does not support", extend=True)
+def test_open_list_is_as_wide_as_its_texts(qtbot):
+    combo = ElidedCombo()
+    qtbot.addWidget(combo)
+    combo.addItems(["ROC", "Precision–recall"])
+    combo.setFixedWidth(combo.fontMetrics().horizontalAdvance("ROC") + 46)
+    combo.show()
+    combo.showPopup()
+    text = combo.fontMetrics().horizontalAdvance("Precision–recall")
+    assert combo.view().viewport().width() > text
+    combo.hidePopup()

@@ -436,6 +436,7 @@ def test_comparable_runs_are_compared_and_others_named(view, add, session, qtbot
     said = shown(view, qtbot)
     assert "cannot be compared" not in said
     assert "Not compared with c: split differently" in said
+    assert "rerun one of them with the validation and groups of the other." in said
     session.compare_with(alike.id)
     assert "Not compared with c" in shown(view, qtbot)
 

@@ -4,7 +4,9 @@ import dataclasses
 
 import numpy as np
 import pytest
+from pyqtgraph import TextItem
 
+from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.compare.compare_view import GROUPS, PICTURE, CompareView
 from aucstudio.gui.pages.compare.subgroups import statement
 from aucstudio.project.data.validation import Validation
@@ -136,3 +138,14 @@ def test_missing_run_or_table_shows_a_reason(table_session, view, qtbot):
     table_session.notify({"table"})
     refresh_and_wait(qtbot, view)
     assert "Open the table" in view.sentence.text()
+
+
+def test_levels_are_greys_named_beside_their_curves(table_session, view, qtbot):
+    put(table_session, make_record(table_session.table))
+    choose_mode(view, GROUPS, qtbot)
+    page, runs = view.groups, current_theme().runs
+    inks = [line.opts["pen"].color().name() for line in page.picture.lines]
+    assert not {*inks} & {*runs}
+    assert len({*inks}) == len(page.found.groups)
+    names = [item.toPlainText() for item in page.plot.items() if isinstance(item, TextItem)]
+    assert sorted(names) == ["north", "south"]

@@ -67,6 +67,7 @@ def test_card_offers_to_read_values_beyond_a_limit(session, open_view, qtbot, tm
     made.point_column("dose")
     assert made.card.limits.isVisible()
     assert made.card.limits.text().startswith("10 cells beyond a limit")
+    qtbot.waitUntil(lambda: made.card.inside.width() <= made.card.viewport().width())
     with qtbot.waitSignal(session.asked) as asked:
         made.card.limits.click()
     assert asked.args[0] == "import"
@@ -147,7 +148,7 @@ def test_third_click_on_a_header_undoes_the_sorting(view, table, qtbot):
 
 def test_sorting_scrolls_to_the_top_and_keeps_the_selection(view, table, qtbot):
     last = int(np.argmax(table.column("x0").values))
-    view.sheet.go_to([last], "x0")
+    view.show_rows((last,))
     for descending in (False, True):
         view.sheet.sorting.emit("x0", descending)
         shown(view, qtbot)
@@ -431,7 +432,7 @@ def test_columns_are_listed_and_sorted_by_auc(view, session, table, qtbot):
     listed.list.setCurrentIndex(listed.model.index(0, 0))
     text = shown(view, qtbot)
     assert text.startswith("town: Alone it ranks yes above no with AUC")
-    assert "in the order of their share of yes in the other half of the rows" in text
+    assert "ordered by their share of yes in the other half of the rows" in text
     # Another role keeps the computed areas; another label does not.
     known = listed.areas
     session.set_roles(roles={"x3": "ignore"})
@@ -667,6 +668,12 @@ def test_worst_row_opens_in_data_and_back_returns(window, show_page, qtbot):
     shown(data, qtbot)
     assert window.deck.active() is data
     assert data.sheet.place()[0] == row
+    others = data.show_combo, data.explain_button, data.save_button
+    places = [other.x() for other in others]
+    data.back_button.hide()
+    data.controls.activate()
+    assert [other.x() for other in others] == places
+    data.back_button.show()
     assert len(rows(data)) == window.session.table.rows
     assert data.back_button.text() == "Back to Scores"
     data.back_button.click()
@@ -747,3 +754,15 @@ def test_every_role_fits_in_its_column(view, apply_style, percent):
     listed, words = view.overview.list, control_words("column_role")["choices"].values()
     longest = max(map(listed.fontMetrics().horizontalAdvance, words))
     assert listed.columnWidth(4) >= longest + 12
+
+
+def test_card_follows_a_file_that_is_read_again(session, open_view, qtbot, tmp_path):
+    path = tmp_path / "doses.csv"
+    lines = [f"{'<1.8' if k % 8 == 0 else 2 + k * 0.37},{k % 3},{k % 2}" for k in range(80)]
+    path.write_text("\n".join(["dose,x,y", *lines]), encoding="utf-8")
+    made = open_view(DataView, session, (1100, 700))
+    for dialect, missing in ({}, 10), ({"limits": "limit"}, 0):
+        session.put_table(read_table(path, label="y", dialect=dialect))
+        made.point_column("dose")
+        shown(made, qtbot)
+        assert made.card.summary.groups["All rows"].missing == missing

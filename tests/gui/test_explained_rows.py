@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QFocusEvent
+from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.data.data_view import ROWS, DataView
@@ -12,6 +15,7 @@ from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.explain.contributions import explain_row
+from aucstudio.project.survey.rows import CHOSEN
 from tests.gui.conftest import choose, make_record, put, refresh_and_wait
 
 FOLDS = Validation("folds", folds=4)
@@ -166,6 +170,36 @@ def test_pages_open_the_explanation_of_a_row(qtbot, table_session, open_view):
     pick(menu, f"plot_explain_{worst}_action")
     assert asked == [4, 9, worst, worst]
     assert np.isin(worst, record.splits[0].test_rows)
+
+
+def test_selected_row_is_the_one_that_is_explained(qtbot, table_session, open_view):
+    asked = []
+    table_session.asked.connect(lambda *_: asked.append(table_session.focus.row))
+    put(table_session, make_record(table_session.table))
+    data = open_view(DataView, table_session)
+    choose(data.show_combo, ROWS)
+    refresh_and_wait(qtbot, data)
+    qtbot.waitUntil(lambda: data.found is not None and not data.busy())
+    sheet = data.sheet
+    QApplication.sendEvent(sheet, QFocusEvent(QEvent.Type.FocusIn))
+    assert table_session.focus.row is None  # a cell is current, and none was chosen
+    data.hide()
+    table_session.point_at(row=7)
+    data.show()
+    qtbot.waitUntil(lambda: sheet.place()[0] == 7)
+    data.explain_button.click()
+    data.show_rows((12,))
+    qtbot.waitUntil(lambda: not data.busy())
+    cell = sheet.visualRect(sheet.currentIndex()).center()
+    qtbot.mouseClick(sheet.viewport(), Qt.MouseButton.LeftButton, pos=cell)
+    data.explain_button.click()
+    qtbot.keyClick(sheet, Qt.Key.Key_Down)
+    data.explain_button.click()
+    assert asked == [7, 12, 13]
+    data.filters.ask(chosen=(3,), part=CHOSEN)
+    qtbot.waitUntil(lambda: not data.busy())
+    assert sheet.place()[0] is None
+    assert not data.explain_button.isEnabled()
 
 
 def test_many_columns_are_merged_until_all_are_shown(qtbot, session, open_view, tmp_path):

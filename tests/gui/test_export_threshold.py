@@ -19,8 +19,10 @@ from aucstudio.engine import roc
 from aucstudio.engine.roc import cut_at
 from aucstudio.gui.dialogs.export_model import REFIT, VALIDATED, ExportModelDialog
 from aucstudio.notices import text
+from aucstudio.notices.words import interval_words
 from aucstudio.project.data.table import read_table
-from aucstudio.project.data.validation import LEAVE_PAIR_OUT, Validation
+from aucstudio.project.data.validation import FOLDS, LEAVE_PAIR_OUT, Validation
+from aucstudio.project.results.summary import tpr_summary
 from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.store.export import FORMATS, ExportFormat
@@ -247,6 +249,34 @@ def test_chosen_threshold_comes_before_the_end_of_the_fpr_range(table_session, o
 def test_run_of_several_splits_is_refit_by_default(table_session, open_dialog):
     put(table_session, make_record(table_session.table, validation=Validation(repeats=3)))
     assert open_dialog().choice.kinds.checkedId() == REFIT
+
+
+def test_figures_of_a_refit_are_means_over_splits_with_the_interval_of_the_run(
+    table_session, open_dialog
+):
+    record = put(
+        table_session, make_record(table_session.table, validation=Validation(FOLDS, folds=3))
+    )
+    table_session.set_threshold(target=Target("fpr", 0.2))
+    card = open_dialog().choice.chooser.card
+    found = tpr_summary(record, 0.2)
+    assert card.rates["tpr"].text() == f"{found.value:.3f}"
+    assert card.notes["tpr"].text() == interval_words(found.low, found.high)
+    rows = sum(np.count_nonzero(split.test_positive) for split in record.splits)
+    counts = [int(card.cells[key].text().split()[1]) for key in ("tp", "fn")]
+    assert sum(counts) == rows
+    assert not card.notes["fpr"].text()
+
+
+def test_figures_of_one_split_stay_those_of_its_own_rows(table_session, open_dialog):
+    record = put(
+        table_session, make_record(table_session.table, validation=Validation(FOLDS, folds=3))
+    )
+    dialog = open_dialog()
+    dialog.choice.kinds.button(VALIDATED).click()
+    card, (split, *_) = dialog.choice.chooser.card, record.splits
+    counts = [int(card.cells[key].text().split()[1]) for key in ("tp", "fn")]
+    assert sum(counts) == np.count_nonzero(split.test_positive)
 
 
 def test_default_threshold_is_the_model_s_own(table_session, open_dialog):

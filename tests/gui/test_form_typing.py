@@ -191,6 +191,8 @@ def test_range_takes_a_decimal_comma_and_says_how_to_write_it(opened, qtbot):
         qtbot.keyClicks(panel.band, typed)
         assert opened.session.plan.band == (0.0, 0.05)
         assert run.isEnabled()
+    qtbot.keyClick(panel.band, Qt.Key.Key_Return)
+    assert panel.band.text() == "0 … 0.05"  # as in every other place
     panel.band.selectAll()
     qtbot.keyClicks(panel.band, "0 to")
     assert "5 %, 0.05 or 0 … 0.05" in panel.band_problem.text()

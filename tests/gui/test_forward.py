@@ -102,3 +102,10 @@ def test_missing_time_column_is_still_named(panel, session):
     session.study.table = None
     session.notify({"table"})
     assert time_columns(None) == []
+
+
+def test_button_stays_when_the_dates_are_no_feature(panel, session):
+    session.set_roles(roles={"visit": "ignore"})
+    assert panel.forward.isVisible()
+    panel.forward.click()
+    assert session.plan.validation == Validation(FORWARD, time="visit")

@@ -480,3 +480,19 @@ def test_undo_and_redo_name_their_step(window, table_file):
     for name in ("undo", "redo"):
         window.findChild(QAction, f"action_{name}").trigger()
     assert reported == ["Undone: Ignore x0", "Redone: Ignore x0"]
+
+
+def test_undo_explains_why_it_is_disabled(window, table_file):
+    window.open_now(table_file)
+    undo = window.findChild(QAction, "action_undo")
+    assert not undo.isEnabled()
+    assert undo.toolTip() == text("nothing_to_undo")
+    window.session.set_roles(roles={"town": "ignore"})
+    assert undo.toolTip().startswith("Undo")
+
+
+def test_opened_study_does_not_focus_run(window, table_file, qtbot):
+    window.welcome.setFocus()
+    window.open_now(table_file)
+    bar = window.deck.findChild(QTabBar, "view_tabs_bar")
+    qtbot.waitUntil(lambda: window.focusWidget() is bar)

@@ -13,6 +13,7 @@ from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.pages.model import charts
 from aucstudio.gui.pages.model.model_view import ModelView
 from aucstudio.gui.pages.model.tree import place
+from aucstudio.notices import text
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.explain.importance import permutation_importance
 from aucstudio.project.explain.trees import Node
@@ -129,6 +130,16 @@ def test_sentence_says_if_no_column_matters_significantly(qtbot, table_session, 
     part.redraw()
     assert all(row.high < 0 or row.low > 0 for row in part.chart.rows)
     assert "loss of 1 of" in view.sentence.text()
+    losses = dataclasses.replace(part.found, drops=np.full_like(noise, -0.1))
+    part.found = losses
+    part.redraw()
+    assert "No column matters" in view.sentence.text()
+    part.repeats_box.setValue(40)  # more are being shuffled, which may change the order
+    part.found = losses
+    part.redraw()
+    assert view.sentence.text().startswith(text("model_importance_few"))
+    part.found = dataclasses.replace(part.found, drops=noise, reach=narrow)
+    part.redraw()
     assert "over rows" in part.plot.getAxis("bottom").labelText
 
 

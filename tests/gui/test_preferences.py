@@ -5,7 +5,7 @@ import json
 import pytest
 
 from aucstudio.gui.state.preferences import (
-    Axes,
+    FigureRules,
     Preferences,
     PreferencesFile,
     TableLook,
@@ -25,7 +25,7 @@ def kept(path):
 
 def test_preferences_are_restored_at_the_next_start(qapp, path):
     first = PreferencesFile(path)
-    first.put(theme="dark", text_size=150, roc=Axes(face="pr", layers={"costs": True}))
+    first.put(theme="dark", text_size=150, choices={"face_combo": "pr"}, layers={"costs": True})
     first.put_in("windows", "main_window", WindowPlace((10, 20, 1300, 800), maximised=True))
     first.put_in("tables", "runs_table", TableLook(("name", "auc"), {"name": 120}, "auc", True))
     first.put_in("folders", "figure", "/data/figures")
@@ -88,12 +88,12 @@ def test_invalid_value_does_not_discard_the_others(qapp, path):
 
 def test_unknown_keys_of_a_newer_version_are_kept(qapp, path):
     path.parent.mkdir()
-    newer = {"theme": {"name": "dusk"}, "voice": "calm", "roc": {"face": "roc", "glow": 3}}
+    newer = {"theme": {"name": "dusk"}, "voice": "calm", "figure": {"dpi": 600, "glow": 3}}
     path.write_text(json.dumps(newer))
     own = PreferencesFile(path)
-    own.put(text_size=110, roc=Axes(face="pr"))
+    own.put(text_size=110, figure=FigureRules(dpi=150))
     own.flush()
-    expected = newer | {"text_size": 110, "roc": {"face": "pr", "glow": 3}}
+    expected = newer | {"text_size": 110, "figure": {"dpi": 150, "glow": 3}}
     assert kept(path) == expected
 
 

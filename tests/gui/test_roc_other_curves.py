@@ -12,6 +12,7 @@ from aucstudio.gui.pages.roc.axes import nearest
 from aucstudio.gui.pages.roc.lines import FACES, shapes_of
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
+from aucstudio.notices.words import percent_words
 from aucstudio.project.runs.progress import Look
 from tests.gui.conftest import choose, set_running_job, shown
 from tests.gui.roc_runs import (  # noqa: F401  (fixtures)
@@ -39,8 +40,8 @@ def test_precision_and_recall_match_scikit_learn(records):
     theirs = precision_recall_curve(y, scores, drop_intermediate=False)
     assert np.allclose(recall[1:], theirs[1][-2::-1])
     assert np.allclose(precision[1:], theirs[0][-2::-1])
-    [figure] = shapes_of(records["RLS"], FACES["precision"]).figures
-    assert figure == pytest.approx(average_precision_score(y, scores))
+    (curve,) = curve_figures.run_curves(records["RLS"]).curves
+    assert FACES["precision"].figure(curve) == pytest.approx(average_precision_score(y, scores))
 
 
 @pytest.mark.parametrize("key", ["precision", "gain", "lift"])
@@ -63,6 +64,18 @@ def test_curve_between_points_interpolates_ties(key):
         assert np.interp(expected[0], x, y) == pytest.approx(expected[1], abs=2e-3)
         if key != "precision":
             assert face.height(curve, expected[0]) == pytest.approx(expected[1])
+
+
+@pytest.mark.parametrize("key", ["gain", "lift"])
+def test_gain_and_lift_are_quoted_where_the_fpr_range_ends(view, records, key):
+    show_curve_kind(view, records, "RLS", face=key)
+    (curve,) = curve_figures.run_curves(records["RLS"]).curves
+    for end in (0.02, 0.3):
+        view.session.set_band(0.0, end)
+        QApplication.processEvents()
+        value = FACES[key].height(curve, np.array([end]))[0]
+        assert f"top {percent_words(end)} of rows" in view.sentence.text()
+        assert f"{value:.3f}" in view.sentence.text()
 
 
 def test_gain_and_lift_count_the_first_tenth_of_the_rows():

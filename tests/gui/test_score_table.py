@@ -300,9 +300,10 @@ def test_unsaved_scores_are_not_lost_unasked(
 def test_scores_are_written_as_the_input(dialog_of, later, choose_table, press, answers, tmp_path):
     path, plain = later(), tmp_path / "plain.csv"
     rows = read_rows(path)
+    path = path.rename(path.with_suffix(".tsv"))
     with path.open("w", newline="", encoding="utf-8") as file:
         cells = [[cell.replace(".", ",") for cell in row] for row in rows]
-        csv.writer(file, delimiter=";").writerows(cells)
+        csv.writer(file, delimiter="\t").writerows(cells)
     dialog = dialog_of()
     choose_table(dialog, path)
     press(dialog, dialog.score)
@@ -313,11 +314,13 @@ def test_scores_are_written_as_the_input(dialog_of, later, choose_table, press, 
     assert dialog.format.currentData() == "input"
     answers.save_path = str(tmp_path / "own.csv")
     press(dialog, dialog.save)
+    assert answers.suggested.endswith("-scores.tsv")
     choose(dialog.format, ".csv")
     answers.save_path = str(plain)
     press(dialog, dialog.save)
+    assert answers.suggested.endswith("-scores.csv")
     with (tmp_path / "own.csv").open(encoding="utf-8", newline="") as file:
-        own = list(csv.reader(file, delimiter=";"))
+        own = list(csv.reader(file, delimiter="\t"))
     assert "," in own[1][1]
     assert [[cell.replace(",", ".") for cell in row] for row in own] == read_rows(plain)
 
@@ -351,7 +354,8 @@ def test_identifiers_of_the_table_are_written_together(
     choose_table(dialog, path)
     assert dialog.form.identifier.currentText() == "patient, visit"
     press(dialog, dialog.score)
-    assert dialog.report.rows.sheet.rows[1].cells[1] == "P000 · 1"
+    named = {row.cells[0]: row.cells[1] for row in dialog.report.rows.sheet.rows}
+    assert named["2"] == "P000 · 1"
     answers.save_path = str(saved)
     press(dialog, dialog.save)
     header, *written = read_rows(saved)
@@ -410,8 +414,9 @@ def test_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answer
     press(dialog, dialog.save)
     rows = read_rows(tmp_path / "other.aucmodel.csv")[1:]
     assert not dialog.report.rows.isColumnHidden(5)
-    first = [float(row.cells[5]) for row in dialog.report.rows.sheet.rows]
-    np.testing.assert_allclose(first, [float(row[-1]) for row in rows[:5]], atol=6e-4)
+    highest = [float(row.cells[5]) for row in dialog.report.rows.sheet.rows]
+    saved = sorted((float(row[-1]) for row in rows), reverse=True)
+    np.testing.assert_allclose(highest, saved[:100], atol=6e-4)
     scores = [float(row[1]) for row in rows]
     expected = load_model(tmp_path / "other.aucmodel")
     np.testing.assert_array_equal(scores, scores_of(expected, read_to_score(expected, path)))
@@ -584,10 +589,14 @@ def test_scores_and_classes_are_shown_before_they_are_saved(
     press(dialog, dialog.save)
     saved = read_rows(tmp_path / "scores.csv")[1:]
     cells = [row.cells for row in report.rows.sheet.rows]
-    assert [(*row[:2], row[4]) for row in cells] == [(*row[:2], row[4]) for row in saved[:5]]
+    highest = sorted(saved, key=lambda row: -float(row[2]))[:100]
+    assert [(*row[:2], row[4]) for row in cells] == [(*row[:2], row[4]) for row in highest]
     as_numbers = [[float(cell.replace("−", "-")) for cell in row[2:4]] for row in cells]
-    exact = [[float(cell) for cell in row[2:4]] for row in saved[:5]]
+    exact = [[float(cell) for cell in row[2:4]] for row in highest]
     np.testing.assert_allclose(as_numbers, exact, rtol=1e-3)
+    report.rows.horizontalHeader().setSortIndicator(0, Qt.SortOrder.AscendingOrder)
+    numbers = [int(row.cells[0]) for row in report.rows.sheet.rows]
+    assert numbers == sorted(int(row[0]) for row in highest)
     assert report.rows.isColumnHidden(5)  # the model has no probabilities
     drawn = [item.getData()[1].sum() for item in report.histogram.classes]
     called = sum(row[4] == "yes" for row in saved)

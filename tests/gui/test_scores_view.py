@@ -20,7 +20,7 @@ from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.threshold import CARD_WIDTH
 from aucstudio.gui.pages.scores.score_plot import COUNTS, FEW_ROWS
 from aucstudio.gui.pages.scores.scores_view import ScoresView
-from aucstudio.gui.pages.scores.worst_rows import Worst, threshold_sentence
+from aucstudio.gui.pages.scores.worst_rows import FIRST, Worst, threshold_sentence
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.data.validation import Validation
@@ -257,6 +257,7 @@ def test_worst_rows_are_listed_and_selectable(view, add, session, qtbot):
     split = add().splits[0]
     shown(view, qtbot)
     worst = view.worst
+    worst.more.click()
     y, scores = split.test_positive, split.test_scores
     order = np.argsort(scores[y])
     np.testing.assert_array_equal(worst.worst.rows, split.test_rows[y][order])
@@ -417,6 +418,12 @@ def test_worst_rows_are_named_by_the_identifier(view, add, session, qtbot):
     column = session.table.column(name)
     cells = [row.cells[0] for row in worst.list.sheet.rows]
     assert cells == [cell_words(column, row) for row in worst.worst.rows.tolist()]
+    worst.list.selectRow(1)
+    number = f"Row {worst.worst.rows[1] + 1:,} ({cells[1]})"
+    assert view.picture.row_line.label.format == worst.about.text() == number
+    shown_columns = [k for k in range(4) if not worst.list.isColumnHidden(k)]
+    for k in shown_columns[1:]:  # only a name may be elided
+        assert worst.list.columnWidth(k) >= worst.list.sizeHintForColumn(k)
 
 
 def test_worst_rows_have_room_on_a_low_page_with_large_text(view, add, qtbot, apply_style):
@@ -463,3 +470,26 @@ def test_figures_are_not_cut_with_larger_text(view, add, qtbot, apply_style):
     assert view.readout.minimumSizeHint().width() <= view.readout.width() < view.side.width()
     apply_style()
     assert view.readout.width() == narrow
+
+
+def test_rows_by_score_scroll_with_the_page_only(view, add, session, qtbot):
+    view.resize(1300, 600)
+    add()
+    shown(view, qtbot)
+    lists = view.worst.list, view.worst.sheet
+    view.worst.list.selectRow(1)
+    qtbot.waitUntil(view.worst.sheet.isVisible)
+    view.worst.more.click()
+    assert view.worst.list.sheet.rowCount() > FIRST
+    qtbot.waitUntil(lambda: [one.verticalScrollBar().maximum() for one in lists] == [0, 0])
+
+
+def test_more_shows_whole_lines_of_the_conclusion(view, add, qtbot):
+    view.resize(900, 700)
+    add()
+    shown(view, qtbot)
+    view.sentence.more_button.click()
+    rest = view.sentence.rest
+    qtbot.waitUntil(
+        lambda: rest.visibleRegion().boundingRect().height() >= rest.heightForWidth(rest.width())
+    )

@@ -162,6 +162,17 @@ def test_validation_applied_from_a_run_is_reported(session, run):
     assert session.plan.validation == before
 
 
+def test_undo_of_a_removal_selects_the_run_again(session, run):
+    first, second = run("auc-svm"), run("auc-rls")
+    session.select(first.id)
+    session.set_look(first.id, "Remove run", removed=True)
+    assert session.selected == second.id
+    session.undo_stack.undo()
+    assert session.selected == first.id
+    session.undo_stack.redo()
+    assert session.selected == second.id
+
+
 def test_leaving_a_study_counts_the_listed_runs(session, run, tmp_path):
     record = run("auc-svm")
     run("auc-rls")

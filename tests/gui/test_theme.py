@@ -1,8 +1,9 @@
 import itertools
 
+import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
@@ -21,7 +22,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.theme import DARK, DASHES, LIGHT, apply_theme, run_colour, run_dash
+from aucstudio.gui.common.plots.legend import CornerLegend, Legend
+from aucstudio.gui.common.plotting import make_plot, style_plot
+from aucstudio.gui.common.theme import (
+    DARK,
+    DASHES,
+    LIGHT,
+    apply_theme,
+    current_theme,
+    run_colour,
+    run_dash,
+)
+from aucstudio.gui.state.plan import RunLook
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 
@@ -76,6 +88,27 @@ def test_changing_the_theme_does_not_set_the_style_again(session, monkeypatch):
         apply_theme(application, choice)
     assert styles == []
     assert application.style().metaObject().className() == "QStyleSheetStyle"
+
+
+@pytest.mark.parametrize("kind", [Legend, CornerLegend])
+def test_words_in_pictures_follow_theme_and_text_size(qapp, qtbot, kind):
+    plot = make_plot("plot", "", "")
+    qtbot.addWidget(plot)
+    plot.resize(600, 400)
+    words, legend = pg.TextItem("row 7"), kind(plot)
+    plot.addItem(words)
+    legend.explain([("one", RunLook("one", 0))])
+    apply_theme(qapp, "dark")
+    font = QFont(qapp.font())
+    font.setPointSizeF(1.5 * font.pointSizeF())
+    words.setFont(font)
+    legend.fit()  # as when the style of the window changes its layout
+    legend.explain([("one", RunLook("one", 0))])
+    style_plot(plot)
+    (_sample, label), *_ = legend.items
+    assert current_theme().text in label.item.toHtml()
+    assert words.textItem.font().pointSizeF() == qapp.font().pointSizeF()
+    apply_theme(qapp, "light")
 
 
 def segment_button():

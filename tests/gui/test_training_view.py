@@ -13,6 +13,7 @@ from aucstudio.engine.monitor import Step
 from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.training.training_view import TrainingView
+from aucstudio.gui.pages.training.words import step_words
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.notices.words import power_words
@@ -113,7 +114,7 @@ def test_gap_is_the_remaining_improvement_as_a_share_of_the_objective(view, add,
 
 def test_run_without_proof_is_not_called_converged(view, add, qtbot):
     add("rankboost", name="Boosted")
-    assert shown(view, qtbot).startswith("Boosted was trained to its end")
+    assert shown(view, qtbot).startswith("Boosted was trained to the end")
     record = add(name="Line")
     made_of = dataclasses.replace(record.experiment, members=("a", "b"))
     split = dataclasses.replace(record.splits[0], gap=None, n_iter=2, trajectory=None)
@@ -298,7 +299,7 @@ def test_peak_is_reported_only_if_significant(view, add, qtbot):
     y = split.test_positive
     rng = np.random.default_rng(0)
     good, poor = (rng.normal(size=len(y)) + shift * y for shift in (4.0, 0.3))
-    for last, words in ((poor, "peaked with "), (good - 1e-3 * y * np.arange(len(y)), "ends")):
+    for last, words in ((poor, "peaked at "), (good - 1e-3 * y * np.arange(len(y)), "ends")):
         scores = np.stack([poor, good, last]).astype(np.float32)
         looks = dataclasses.replace(
             split.trajectory,
@@ -311,7 +312,7 @@ def test_peak_is_reported_only_if_significant(view, add, qtbot):
         put(view.session, dataclasses.replace(record, id=words, splits=(changed,)))
         text = shown(view, qtbot)
         assert f"Held-out AUC {words}" in text
-        assert ("at iteration 5 and ends at" in text) == (last is poor)
+        assert ("in iteration 5 and ends at" in text) == (last is poor)
 
 
 def test_stages_before_training_are_named(view, add, qtbot):
@@ -556,3 +557,17 @@ def test_low_page_shows_only_the_areas(view, add, qtbot):
     assert not view.plots_.upper.isVisible()
     assert not view.key.isVisible()
     assert view.plots_.lower.height() > 100
+
+
+def test_steps_of_an_ensemble_are_members(session, view, qtbot):
+    record = make_record(session.table, "logistic")
+    ensemble = dataclasses.replace(record.experiment, method="auc-ensemble", params={})
+    curve = TrainingCurve(np.arange(1, 5), *(np.arange(4.0, 0.0, -1.0) for _ in range(3)))
+    split = dataclasses.replace(record.splits[0], curve=curve)
+    put(session, dataclasses.replace(record, experiment=ensemble, splits=(split,)), "Members")
+    shown(view, qtbot)
+    assert view.plots_.upper.getAxis("bottom").is_whole
+    assert view.plots_.lower.getAxis("bottom").labelText == "Member"
+    (line,) = steps(view)
+    assert line.dots
+    assert step_words(line.course, 2).startswith("member 3")

@@ -11,6 +11,7 @@ from aucstudio.gui.common.theme import current_theme, set_text_size
 from aucstudio.gui.common.widgets import on_some_screen
 from aucstudio.gui.dialogs.preferences import PreferencesDialog
 from aucstudio.gui.main_window import MainWindow
+from aucstudio.gui.pages.compare.compare_view import CompareView
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.state.preferences import FigureRules, preferences
 from tests.gui.file_dialogs import Typist
@@ -160,7 +161,7 @@ def test_roc_page_keeps_its_curve_axes_and_layers(session, qtbot):
     assert again.choices.axis == choices.axis == choices.axis_combo.itemData(1)
     assert again.choices.area == "mcclish"
     assert again.choices.inset_action.isChecked() == switch.isChecked()
-    assert preferences().now.roc.layers == {"inset_action": switch.isChecked()}
+    assert preferences().now.layers == {"inset_action": switch.isChecked()}
 
 
 def test_window_of_a_larger_screen_is_fitted_to_a_smaller_one(qapp):
@@ -171,3 +172,15 @@ def test_window_of_a_larger_screen_is_fitted_to_a_smaller_one(qapp):
         assert area.contains(found.marginsAdded(QMargins(8, 40, 8, 8)))  # including the frame
     aside = QRect(area.right() - 200, area.top() + 90, 400, 300)  # as the user left it
     assert on_some_screen(aside, QSize(320, 240)) == aside
+
+
+def test_compare_page_keeps_its_measure(session, qtbot):
+    first = CompareView(session)
+    qtbot.addWidget(first)
+    combo = first.measure_combo
+    last = combo.count() - 1
+    combo.setCurrentIndex(last)
+    combo.activated.emit(last)
+    again = CompareView(session)
+    qtbot.addWidget(again)
+    assert again.measure_combo.currentData() == combo.itemData(last) != combo.itemData(0)

@@ -252,3 +252,13 @@ def test_searches_started_in_the_same_second_are_both_stored(table, tmp_path, mo
     kept = project.read().standings
     assert {one["error"] for one in kept.values()} == {"one", "other"}
     assert all(Standings.from_json(one).key == name for name, one in kept.items())
+
+
+@pytest.mark.slow
+def test_time_limit_counts_from_the_first_candidate(table, monkeypatch):
+    with monkeypatch.context() as clock:
+        clock.setattr("time.time", lambda: 0.0)  # a process that takes years to start
+        order = SearchRequest(table, Validation(seed=1), (0.0, 0.3), 600.0, entrants=QUICK)
+    end = search_in_background(order, MemoryProject(), SearchStop(), lambda _message: None)
+    assert end.ended == "done"
+    assert end.spent < 600.0

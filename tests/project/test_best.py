@@ -257,6 +257,23 @@ def test_reports_count_candidates_and_name_those_that_are_fitted(table, monkeypa
     assert doing[0].startswith("0 of 2 candidates done")
 
 
+def test_each_method_is_tried_once_before_any_twice_those_for_the_range_first(table, monkeypatch):
+    begun, train = {}, CrossFit.train
+
+    def follow(self, task, check):
+        begun[task[0]] = None
+        return train(self, task, check)
+
+    monkeypatch.setattr(CrossFit, "train", follow)
+    monkeypatch.setattr(candidate_comparison, "processors", lambda: 1)
+    of_trees = [Member.of("extra-trees", n_trees=50, random_state=seed) for seed in (1, 2)]
+    ranged = Member.of("svm-pauc", fpr_range=(0.0, 0.02))
+    entrants = [Member.of("logistic"), Member.of("auc-rls"), *of_trees, ranged]
+    find_best(table, HELD_OUT, (0.0, 0.02), folds=3, entrants=entrants)
+    methods = [member.method for member in begun]
+    assert methods == ["logistic", "svm-pauc", "auc-rls", "extra-trees", "extra-trees"]
+
+
 def test_course_has_the_estimates_of_the_leaderboard(table):
     updates = []
     two = [Member.of("auc-rls", regularization=weight) for weight in (0.01, 100.0)]

@@ -36,6 +36,13 @@ def dask():
         yield cluster
 
 
+@pytest.fixture
+def alone():
+    """Return a scheduler without workers."""
+    with contextlib.ExitStack() as stack:
+        yield Cluster(stack)
+
+
 def two_runs(plan, table):
     settings = {"scheme": "folds", "folds": 5}
     experiments = plan("svm-pauc", **settings), plan("auc-svm", **settings)
@@ -76,12 +83,9 @@ def test_cluster_comparison_equals_the_local_one(dask, plan, table, tmp_path, mo
 
 
 @pytest.mark.slow
-def test_command_reports_cluster_errors_in_one_line(table_file, tmp_path, monkeypatch, capfd):
-    with contextlib.ExitStack() as stack:
-        report_cluster_errors(Cluster(stack), table_file, tmp_path, monkeypatch, capfd)
-
-
-def report_cluster_errors(dask, table_file, tmp_path, monkeypatch, capfd):
+def test_command_reports_cluster_errors_in_one_line(
+    alone, table_file, tmp_path, monkeypatch, capfd
+):
     monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 5.0)
     project = tmp_path / "none.aucproj"
     command = ["train", str(table_file), "--method", "auc-rls", "--project", str(project)]
@@ -93,13 +97,13 @@ def report_cluster_errors(dask, table_file, tmp_path, monkeypatch, capfd):
         assert not project.exists()
         return err
 
-    assert f"{dask.address} has no workers" in error_of(dask.address)
+    assert f"{alone.address} has no workers" in error_of(alone.address)
     old = tmp_path / "numpy-1.0.dist-info"
     old.mkdir()
     (old / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 1.0\n")
-    dask.worker(first=str(tmp_path))
-    dask.wait_for_workers(1)
-    assert f"numpy is {np.__version__} here and 1.0 on the worker tcp://" in error_of(dask.address)
+    alone.worker(first=str(tmp_path))
+    alone.wait_for_workers(1)
+    assert f"numpy is {np.__version__} here and 1.0 on the worker tcp://" in error_of(alone.address)
     monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 0.2)
     for address in ("tcp://127.0.0.1:1", "tcp://nowhere", "odd://127.0.0.1:1", "tls://[::1]:1"):
         assert f"no Dask scheduler answers at {address}" in error_of(address)

@@ -227,6 +227,31 @@ def test_script_reads_timestamps_bit_for_bit(tmp_path):
     np.testing.assert_array_equal(read, table.column("at").values)
 
 
+def test_script_reads_dates_in_another_layout(file, tmp_path):
+    model = model_of(days(file, ["number", "weekend"])).splits[0].model
+    export_model(model, "script", tmp_path / "m.py")
+    later = write_days(tmp_path / "later.csv", "mdy")
+
+    def run(*options):
+        command = [sys.executable, "-I", tmp_path / "m.py", later, *options]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    done = run()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert '(try --date "admitted=m/d/y")' in done.stderr
+    expected = model.score(days(file, ["number", "weekend"]))
+    for layout in ("m/d/y", "admitted=m/d/y"):
+        done = run("--date", layout)
+        assert (done.returncode, done.stderr) == (0, "")
+        found = [float(row["score"]) for row in csv.DictReader(done.stdout.splitlines())]
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    for unknown in ("x=m/d/y", "admitted=h:m"):
+        done = run("--date", unknown)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "such as d.m.y" in done.stderr
+        assert "Columns of dates: admitted" in done.stderr
+
+
 def test_script_reads_month_names_of_all_languages(tmp_path):
     path = tmp_path / "t.csv"
     cells = [f"{k % 28 + 1}. {('März', 'Oktober', 'Mai')[k % 3]} 2014" for k in range(60)]
@@ -255,6 +280,7 @@ def test_onnx_graph_takes_each_part_as_an_input(file, tmp_path):
     model = model_of(table).splits[0].model
     export_model(model, "onnx", tmp_path / "m.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+    inputs = pytest.importorskip("onnx").load(tmp_path / "m.onnx").graph.input
     explanations = json.loads(session.get_modelmeta().custom_metadata_map["inputs"])
     assert explanations["admitted: weekend"].startswith(
         "1 on Saturday and Sunday, else 0; from the column"
@@ -269,6 +295,7 @@ def test_onnx_graph_takes_each_part_as_an_input(file, tmp_path):
         for one in session.get_inputs()
     }
     assert set(explanations) == set(given) - {"x"}
+    assert {one.name: one.doc_string for one in inputs} == {"x": "", **explanations}
     score = session.run(["score"], given)[0]
     np.testing.assert_allclose(np.ravel(score), model.score(table), rtol=1e-10)
 

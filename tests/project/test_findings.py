@@ -648,3 +648,15 @@ def test_inspection_lists_dates_with_their_role(tmp_path):
     assert (first["role"], first["kind"], second["role"]) == ("date", "date", "number")
     ignored, *_ = inspection(read.with_roles(ignore=["d"]))["columns"]
     assert (ignored["role"], ignored["kind"]) == ("ignore", "date")
+
+
+def test_category_of_hundreds_of_texts_is_a_finding(tmp_path):
+    units = ["nM", "µM"]
+    lines = [f"{k % 300 / 7:.2f} {units[k % 2]},{k % 90},{k % 2}" for k in range(800)]
+    path = tmp_path / "doses.csv"
+    path.write_text("\n".join(["dose,zip,y", *lines]), encoding="utf-8")
+    table = read_table(path, label="y")
+    assert table.column("dose").role == "category"
+    found = [finding for finding in find(table) if finding.code == "many_levels"]
+    assert [finding.columns for finding in found] == [("dose",)]
+    assert dict(found[0].facts)["distinct"] == table.column("dose").distinct

@@ -14,6 +14,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment_file import read_study, write_study
 from aucstudio.project.runs.planning import plan_on
 from aucstudio.project.runs.scoring import read_to_score, scores_of
+from aucstudio.project.store.export.document import special_inputs
 from aucstudio.project.store.model_file import load_model
 from tests.project.test_export import run_script
 
@@ -52,6 +53,8 @@ def test_values_beyond_a_limit_are_read_as_chosen(path, limits, read, ending):
     table = read(path, dialect=dialect(limits))
     read_as = table.pick(np.array(PLACES), ["dose"]).columns[0].values
     np.testing.assert_allclose(read_as, WAYS[limits])
+    times = 11 if ending == "long" else 1
+    assert table.limited == {"dose": (4 * times, limits or "")}
     again = read_table(path, schema=table.schema)
     np.testing.assert_array_equal(again.column("dose").values[PLACES], read_as)
 
@@ -62,12 +65,14 @@ def test_unknown_way_is_refused(path):
     assert refused.value.code == "limits_unknown"
 
 
-def test_scores_and_exports_read_limits_as_training_did(path, tmp_path):
+def test_scores_and_exports_read_limits_as_training_did(path, tmp_path, capsys):
     model, script = tmp_path / "m.aucmodel", tmp_path / "m.py"
     train = ["train", path, "--method", "auc-rls", "--limits", "half", "--save-model", model]
     assert main([*map(str, train), "--quiet"]) == 0
     later = tmp_path / "later.csv"
     later.write_text("dose,x\n<3,1\n>3,1\n≤ 2.5,0\n4,2\n", encoding="utf-8")
+    assert main(["score", str(model), str(later), "-o", str(tmp_path / "s.csv")]) == 0
+    assert "3 values beyond a limit, read as half of the limit" in capsys.readouterr().err
     plain = tmp_path / "plain.csv"
     plain.write_text("dose,x\n1.5,1\n3,1\n1.25,0\n4,2\n", encoding="utf-8")
     known = load_model(model)
@@ -75,6 +80,7 @@ def test_scores_and_exports_read_limits_as_training_did(path, tmp_path):
     np.testing.assert_array_equal(scores_of(known, read_to_score(known, later)), expected)
     otherwise = scores_of(known, read_to_score(known, later, dialect={"limits": "limit"}))
     assert otherwise[0] == scores_of(known, read_to_score(known, plain, dialect=None))[1]
+    assert "half of the limit" in special_inputs(known)["dose"]
     assert main(["export", str(model), "--to", "script", "-o", str(script), "--quiet"]) == 0
     done = run_script(script, later)
     assert done.stderr == ""
@@ -93,3 +99,16 @@ def test_experiment_file_keeps_the_choice(path, tmp_path):
     assert (
         again.id != plan_on(read_table(path, label="y"), "auc-rls", {}, Validation(), (0, 0.1)).id
     )
+
+
+def test_scores_have_the_marks_of_the_input_on_request(path, tmp_path):
+    model, table, scores = (tmp_path / name for name in ("m.aucmodel", "later.csv", "s.csv"))
+    train = ["train", path, "--method", "auc-rls", "--save-model", model, "--quiet"]
+    assert main([*map(str, train)]) == 0
+    table.write_text("dose;x\n3,5;1\n4,5;0\n2,5;3\n", encoding="utf-8")
+    score = ["score", str(model), str(table), "-o", str(scores), "--decimal", ","]
+    for option, mark in (((), ","), (("--as-input",), ";")):
+        assert main([*score, *option]) == 0
+        head, first, *_ = scores.read_text(encoding="utf-8").splitlines()
+        assert head.split(mark)[:2] == ["row", "score"]
+        assert ("," in first.split(mark)[1]) == bool(option)

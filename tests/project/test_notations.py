@@ -105,6 +105,12 @@ OTHERS = {
 
 
 def variants(base):
+    """Return each other notation once, with the part that differs; and the base itself once."""
+    every = {other: (part, value) for part, value, other in _all_variants(base)}
+    return ((*named, other) for other, named in every.items())
+
+
+def _all_variants(base):
     for part, values in OTHERS.items():
         for value in values:
             changes = dict(zip(part.split(", "), value if "," in part else [value], strict=True))

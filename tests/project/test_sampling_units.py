@@ -16,7 +16,14 @@ from aucstudio.project.results.calibration import estimate_calibration
 from aucstudio.project.results.comparison import compare_runs
 from aucstudio.project.results.subgroups import subgroups
 from aucstudio.project.results.summary import auc_summary, pauc_summary, tpr_summary
-from aucstudio.project.results.thresholds import ThresholdFigures, counts_at, curve_of
+from aucstudio.project.results.thresholds import (
+    Stakes,
+    Target,
+    ThresholdFigures,
+    counts_at,
+    curve_of,
+    threshold_remarks,
+)
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.planning import plan_on
 from aucstudio.project.store.project.project_file import ProjectFile
@@ -92,6 +99,13 @@ def test_every_interval_of_a_run_accounts_for_groups(record):
     assert figures.tpr.high - figures.tpr.low > 1.5 * 2 * 1.96 * (0.25 / rows) ** 0.5 * 0.7
     maps = estimate_calibration(record, "platt").diagram
     assert (maps.high - maps.low).mean() > 0.3
+
+
+def test_tpr_at_an_fpr_has_one_interval(record):
+    figures = ThresholdFigures.of_run(record, Target("fpr", 0.2), Stakes())
+    assert figures.tpr == tpr_summary(record, 0.2)
+    remarks = threshold_remarks(Target("fpr", 0.2), Stakes(), figures)
+    assert list(dict(remarks[-1].values)["rates"]) == ["FPR", "TPR"]
 
 
 def test_comparisons_account_for_groups(grouped, record):

@@ -100,3 +100,9 @@ def test_run_name_is_stored_but_not_part_of_the_id(tmp_path):
     plain = write_study(demo.study.experiments, tmp_path).replace('name = "f1"\n', "")
     (tmp_path / "plain.toml").write_text(plain, encoding="utf-8")
     assert read_study(tmp_path / "plain.toml").experiments[0].id == stored[0].experiment.id
+
+
+def test_examples_say_what_is_predicted():
+    for example in examples():
+        assert "paper" not in example.about
+        assert "predict" in example.about or "rank" in example.about

@@ -410,6 +410,14 @@ def test_confirmed_detection_is_no_longer_a_guess(write):
     assert codes == ["import_missing"]
 
 
+def test_chosen_roles_are_chosen_after_reopening_too(write):
+    path = write(PLAIN)
+    table = read_table(path).with_roles(roles={"age": "ignore"})
+    again = read_table(path, label=table.label, schema=table.schema)
+    for one in (table, again):
+        assert [column.name for column in one.columns if not column.guessed] == ["age"]
+
+
 def test_rows_without_a_label_are_kept_and_counted(write):
     table = read_table(write("x,label\n1,a\n2,\n3,b\n4,?\n5,b\n"))
     assert (table.rows, table.unlabelled) == (5, 2)

@@ -156,61 +156,47 @@ def test_processes_run_in_parallel_and_are_reused(plan, table):
     assert not any(process.alive for process in used)
 
 
-@pytest.fixture
-def spoiled(monkeypatch):
-    """Return a function that starts processes with a planted fault."""
-    made = []
-
-    def make(how):
-        code = (
-            f"import sys; sys.path[:] = {sys.path!r}; "
-            "from aucstudio.project import child_process; "
-            f"from tests.project import spoiled; spoiled.{how}(); "
-            "child_process.serve(['aucstudio.project.work.processes', '0'])"
-        )
-        with monkeypatch.context() as patched:
-            patched.setattr(child_process, "child_command", lambda *_: [sys.executable, "-c", code])
-            made.append(Processes())
-            assert made[0].start()
-        return made[0]
-
-    yield make
-    for one in made:
-        one.close()
+# A fault, the method of the run that meets it, the error of that run, and the splits it keeps.
+FAULTS = [
+    ("no_memory_for_the_end", "auc-svm", NOT_ENOUGH_MEMORY, 2),
+    ("no_memory_for_an_order", "auc-svm", NOT_ENOUGH_MEMORY, 0),
+    ("a_bug_in_sending", "auc-svm", "ended unexpectedly (exit status 1)", 0),
+    ("gibberish", "auc-svm", "ended unexpectedly", 0),
+    ("no_memory_for_fits", "auc-rls", NOT_ENOUGH_MEMORY, 0),
+]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("how", "words"),
-    [
-        ("no_memory_for_the_end", NOT_ENOUGH_MEMORY),
-        ("no_memory_for_an_order", NOT_ENOUGH_MEMORY),
-        ("a_bug_in_sending", "ended unexpectedly (exit status 1)"),
-        ("gibberish", "ended unexpectedly"),
-    ],
-)
-def test_faulty_process_fails_only_its_run(spoiled, plan, table, how, words, capfd):
-    place = spoiled(how)
-    first = place._idle[0]
-    task = submit(PlannedRun(plan("auc-svm", repeats=2), table, None), place)
-    assert task.wait(PATIENCE)
-    record = task.result.record
-    assert record.status == FAILED
-    assert words in record.error
-    assert len(record.splits) == (2 if how == "no_memory_for_the_end" else 0)
-    assert not first.alive
-    assert run(place, plan(), table).status == DONE
+def test_each_faulty_process_fails_only_its_run(plan, table, monkeypatch, capfd):
+    """Each process has another fault; the one that follows them has none."""
+    commands = iter([_command_with_fault(how) for how, *_ in FAULTS])
+    command = child_process.child_command
+    monkeypatch.setattr(
+        child_process, "child_command", lambda *words: next(commands, None) or command(*words)
+    )
+    with Processes() as place:
+        assert place.start()
+        for how, method, words, kept in FAULTS:
+            (faulty,) = place._idle
+            task = submit(PlannedRun(plan(method, repeats=2), table, None), place)
+            assert task.wait(PATIENCE)
+            record = task.result.record
+            assert (record.status, len(record.splits)) == (FAILED, kept), how
+            assert words in record.error
+            assert not faulty.alive
+        assert next(commands, None) is None
+        assert run(place, plan(), table).status == DONE
     capfd.readouterr()
 
 
-@pytest.mark.slow
-def test_out_of_memory_run_is_followed_by_a_new_process(spoiled, plan, table):
-    place = spoiled("no_memory_for_fits")
-    first = place._idle[0]
-    found = run(place, plan(), table)
-    assert (found.status, found.error) == (FAILED, NOT_ENOUGH_MEMORY)
-    assert not first.alive
-    assert run(place, plan(), table).status == DONE
+def _command_with_fault(how):
+    code = (
+        f"import sys; sys.path[:] = {sys.path!r}; "
+        "from aucstudio.project import child_process; "
+        f"from tests.project import spoiled; spoiled.{how}(); "
+        "child_process.serve(['aucstudio.project.work.processes', '0'])"
+    )
+    return [sys.executable, "-c", code]
 
 
 @pytest.mark.slow

@@ -109,8 +109,12 @@ def is_listed(text: object) -> bool:
         return False
 
 
-def library(name: str, rows: int, seed: int, features: int) -> list[Member]:
+def library(
+    name: str, rows: int, seed: int, features: int, fpr_range: tuple[float, float] = (0.0, 0.1)
+) -> list[Member]:
     """List the members for a table of so many rows and features, the most useful ones first.
+
+    Members for the partial AUC are trained for ``fpr_range``.
 
     ``name`` is "quick", "thorough", or "few": three that train in no time, to try things out; or
     a list as :func:`listed` writes it. See ``libraries.toml``.
@@ -119,6 +123,7 @@ def library(name: str, rows: int, seed: int, features: int) -> list[Member]:
         return read_list(name)
     leaf, root = rows // _ROWS_PER_LEAF, max(1, math.isqrt(features))
     shape = {"leaf": max(1, leaf), "leaf_of_3": max(3, leaf), "third_of_leaf": max(3, leaf) // 3}
+    ends = ",".join(str(float(end)) for end in fpr_range)
     small = rows <= _MOST_KERNEL_ROWS
     holds = {"small": small, "large": not small, "all": max(1, features) != root}
     holds["third"] = max(1, features // 3) != root
@@ -127,6 +132,6 @@ def library(name: str, rows: int, seed: int, features: int) -> list[Member]:
     for part in parts.get(name, ("quick",)):
         for block in declarations("crossfit", "libraries.toml")[part]:
             if all(holds[word] for word in block.get("when", "").split()):
-                texts = block["members"].format(seed=seed, other_seed=seed + 1, **shape)
-                members += read_list(texts)
+                seeds = {"seed": seed, "other_seed": seed + 1}
+                members += read_list(block["members"].format(range=ends, **seeds, **shape))
     return members

@@ -228,7 +228,7 @@ def interval_of(ranking: roc.Ranking, alpha: float, beta: float, level: float) -
     se, sizes = variance.se, variance.sizes
     rows = deciding(ranking, *band, value, sizes)
     if rows.negatives < 1:
-        return absent_interval(value, level, few_words(rows.negatives))
+        return absent_interval(value, level, few_words(one.sampling, rows.negatives))
     method = "DeLong" if whole else "placements"
     if se == 0 and (whole or len(ranking.curve.corners().fp) == 2):  # all scores are equal
         return unanimous_interval(value, level, method, one.trials(sizes))
@@ -330,7 +330,7 @@ class Placements:
         rows = deciding(self.ranking, *self.band, (self.area + other.area) / 2, sizes)
         positives = self._deciding_positives(other, sizes)
         if min(rows.negatives, positives) < LEAST:
-            return silent(difference, level, few_words(rows.negatives, positives))
+            return silent(difference, level, few_words(self.sampling, rows.negatives, positives))
         fewest = min(rows.negatives, rows.positives)
         few = fewest < PLENTY and plain.se > 0
         drawn = drawn_areas([self.ranking, other.ranking], *self.band, sizes) if few else None
@@ -389,10 +389,13 @@ def _degrees(sampling: Sampling, variance: Variance, *, few: bool = False) -> fl
     return variance.degrees if few and min(units) < PLENTY else math.inf
 
 
-def few_words(negatives: float, positives: float = math.inf) -> str:
+def few_words(sampling: Sampling, negatives: float, positives: float = math.inf) -> str:
     """Return how few rows the area rests on: ``only 2 negatives in the range``."""
     row, count = ("negative", negatives) if negatives < LEAST else ("positive", positives)
+    # Rows of one group, or of unequal weight, count as fewer independent ones.
+    cause = "groups" if sampling.clustered else "weights" if sampling.shares else ""
+    start, row = (f"the {cause} leave ", f"independent {row}") if cause else ("", row)
     if count < 1:
-        return f"less than one {row} in the range"
+        return f"{start}less than one {row} in the range"
     number = f"{count:.2g}"
-    return f"only {number} {row}{'' if number == '1' else 's'} in the range"
+    return f"{start}only {number} {row}{'' if number == '1' else 's'} in the range"

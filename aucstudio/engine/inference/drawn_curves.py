@@ -183,8 +183,8 @@ def _areas(
 
 def polyline_areas(x: Array, y: Array, alpha: float, beta: float) -> Array:
     """Compute the normalised trapezoid area under each of some polylines, a row each."""
-    left, right = (np.clip(ends, alpha, beta) for ends in (x[:, :-1], x[:, 1:]))
-    run = np.diff(x)
+    inside, run = np.clip(x, alpha, beta), np.diff(x)
+    left, right = inside[:, :-1], inside[:, 1:]
     slope = np.divide(np.diff(y), run, out=np.zeros_like(run), where=run > 0)
     heights = y[:, :-1] + slope * ((left + right) / 2 - x[:, :-1])
     areas: Array = ((right - left) * heights).sum(axis=1) / (beta - alpha)

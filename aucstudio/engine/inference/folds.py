@@ -178,7 +178,9 @@ class FoldedArea:
         """Return the interval by drawn curves; None where plenty of rows decide every fold."""
         rows = self.deciding
         if rows.negatives < 1:
-            return absent_interval(self.value, level, few_words(rows.negatives))
+            return absent_interval(
+                self.value, level, few_words(self.folds[0].sampling, rows.negatives)
+            )
         if min(rows.low, rows.high) >= PLENTY and self.fewest >= LEAST_IN_FOLD:
             return None
         drawn = self._drawn()

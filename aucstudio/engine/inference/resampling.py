@@ -241,7 +241,7 @@ def _too_few(one: Placements) -> str:
         return reason
     rows = deciding(one.ranking, *one.band, 0.5, one.variance.sizes)
     whole = one.band == (0, 1)
-    return "" if whole or rows.negatives >= LEAST else few_words(rows.negatives)
+    return "" if whole or rows.negatives >= LEAST else few_words(one.sampling, rows.negatives)
 
 
 def _spread(drawn: Array) -> float:

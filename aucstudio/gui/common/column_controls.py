@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QMenu, QPushButton, QToolButton, QWidget
 
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import (
@@ -65,6 +65,8 @@ def actions(finding: Finding, table: Table) -> list[Action]:
     if finding.kind == "kind" and finding.values:  # codes
         words = "Make them categories" if several else "Make it a category"
         return [(words, {"roles": dict.fromkeys(names, "category")}, f"{shown} as category")]
+    if finding.code == "import_unreadable" and not table.limited.keys().isdisjoint(names):
+        return [(f"Read as {way}", {"limits": way}, "") for way in ("limit", "half")]
     if finding.kind == "group" and not several:
         return [("Keep together", {"roles": {names[0]: "group"}}, f"Group by {shown}"), *ignore]
     if finding.kind == "sentinel":
@@ -89,10 +91,12 @@ def role_words(role: str, column: ColumnInfo | None = None) -> str:
 class FindingRows(QWidget):
     """Findings below each other; all but the first are folded.
 
+    A finding stays in its place after an action on it, with Undo, as long as the action holds.
+
     Signals
     -------
     asked(dict, str)
-        A change of roles, and its text for undo.
+        A change of roles, and its text for undo; an empty one undoes the last change.
     """
 
     asked = Signal(dict, str)
@@ -103,29 +107,45 @@ class FindingRows(QWidget):
         self.more = link_button("findings_more")
         self.more.toggled.connect(self._show_others)
         self._rows: list[QWidget] = []
+        self._shown: tuple[list[tuple[Finding, list[Action]]], list[str]] = [], []
         self._others = 0
         self._lines = down((self.more, LEFT))
         self.setLayout(self._lines)
-        self.show_findings((), None)
+        self._show_rows()
 
-    def show_findings(self, findings: Sequence[Finding], table: Table | None) -> None:
-        """Show the findings about a table, but for the quiet kinds."""
+    def show_findings(
+        self, findings: Sequence[Finding], table: Table | None, done: Sequence[str] = ()
+    ) -> None:
+        """Show the findings about a table, but for the quiet kinds.
+
+        ``done`` are the texts of undo of the changes that hold, the last one at the end.
+        """
+        loud = [one for one in findings if is_loud(one)] if table is not None else []
+        offered = [(one, actions(one, table)) for one in loud if table is not None]
+        for place, (finding, found) in enumerate(self._shown[0]):
+            if any(undo in done for *_, undo in found):
+                offered = [pair for pair in offered if pair[0] != finding]
+                offered.insert(place, (finding, found))
+        if (offered, [*done]) != self._shown:
+            self._shown = offered, [*done]
+            self._show_rows()
+
+    def _show_rows(self) -> None:
+        focus = QApplication.focusWidget()
+        name = focus.objectName() if focus is not None and self.isAncestorOf(focus) else ""
         for row in self._rows:
             self._lines.removeWidget(row)
             discard(row)
-        loud = [one for one in findings if is_loud(one)] if table is not None else []
-        self._rows = [
-            self._row(place, finding, table)
-            for place, finding in enumerate(loud[:_MOST])
-            if table is not None
-        ]
+        self._rows = [self._row(*numbered) for numbered in enumerate(self._shown[0][:_MOST])]
         for place, row in enumerate(self._rows):
             # The others are below the button that shows them.
             self._lines.insertWidget(place + (place > 0), row)
-        self._others = max(0, len(loud) - 1)
+        self._others = max(0, len(self._shown[0]) - 1)
         self.more.setVisible(self._others > 0)
         self.setVisible(bool(self._rows))
         self._show_others(self.more.isChecked())
+        if name and (button := self.findChild(QPushButton, name)) is not None:
+            button.setFocus()
 
     def _show_others(self, shown: bool) -> None:
         for place, row in enumerate(self._rows):
@@ -135,26 +155,26 @@ class FindingRows(QWidget):
         hidden = f", the first {len(self._rows) - 1} shown" if shown and beyond > 0 else ""
         self.more.setText(f"{fold_mark(shown)} {count}{hidden}")
 
-    def _row(self, place: int, finding: Finding, table: Table) -> QWidget:
+    def _row(self, place: int, about: tuple[Finding, list[Action]]) -> QWidget:
+        (finding, found), done = about, self._shown[1]
         made = QFrame(self)
         made.setObjectName(f"finding_{place}")
         made.setProperty("role", "finding" if place == 0 else "")
         sentence = finding.sentence[:1].upper() + finding.sentence[1:]
         role = "muted" if place else ""
         parts: list[Part] = [label(sentence, role, wrap=True, name=f"finding_{place}_sentence")]
-        if found := actions(finding, table):
-            parts.append(self._buttons(place, found, finding))
-        made.setLayout(down(*parts, gap=4, around=0 if place else _MARGINS))
-        return made
-
-    def _buttons(self, place: int, found: Sequence[Action], finding: Finding) -> QHBoxLayout:
+        taken = next((undo for *_, undo in found if undo in done), "")
         buttons = across()
-        for n, (words, change, undo) in enumerate(found):
-            about = f"{words}: {', '.join(finding.columns)}"
+        for n, (words, change, undo) in enumerate([("Undo", {}, taken)] if taken else found):
+            said = f"{words}: {taken or ', '.join(finding.columns)}"
             verb, name = partial(self.asked.emit, change, undo), f"finding_{place}_action_{n}"
-            buttons.addWidget(push_button(name, words, "", verb, accessible=about))
+            buttons.addWidget(button := push_button(name, words, "", verb, accessible=said))
+            button.setEnabled(not taken or taken == done[-1])
         buttons.addStretch(1)
-        return buttons
+        made.setLayout(
+            down(*parts, *([buttons] if found else []), gap=4, around=0 if place else _MARGINS)
+        )
+        return made
 
 
 class _Staying(QMenu):

@@ -27,11 +27,18 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.widgets import ElidedCombo, make_buddy, members, named, push_button
+from aucstudio.gui.common.widgets import (
+    MEASURED,
+    ElidedCombo,
+    make_buddy,
+    members,
+    named,
+    push_button,
+)
+from aucstudio.gui.state.preferences import preferences
 from aucstudio.notices.controls import control_words
 
 ALL = -1  # in place of a split
-_MEASURED = 1_000  # names; measuring those of a wide table would take a second
 _LETTERS = 20
 
 Index = QModelIndex | QPersistentModelIndex
@@ -47,12 +54,18 @@ def fill_combo(combo: QComboBox, items: list[tuple[str, object]]) -> None:
         for words, value in items:
             combo.addItem(words, value)
         combo.setCurrentIndex(max(0, combo.findData(chosen)))
-    combo.view().setMinimumWidth(combo.view().sizeHintForColumn(0) + 24)
 
 
 def declared_items(name: str) -> list[tuple[str, object]]:
     """Return the items of a combo box in the catalogue, as texts and data."""
     return [(words, value) for value, words in control_words(name).get("choices", {}).items()]
+
+
+def keep_choice(combo: QComboBox) -> None:
+    """Restore the last choice of the user, and store the next ones."""
+    name, kept = combo.objectName(), preferences()
+    combo.setCurrentIndex(max(0, combo.findData(kept.now.choices.get(name))))
+    combo.activated.connect(lambda _index: kept.put_in("choices", name, combo.currentData()))
 
 
 class _Names(QStringListModel):
@@ -72,15 +85,13 @@ def fill_names(combo: QComboBox, names: list[str]) -> None:
     if model.stringList() == names:
         return
     chosen = combo.currentText()
-    many = len(names) > _MEASURED
-    if many and combo.sizeAdjustPolicy() == QComboBox.SizeAdjustPolicy.AdjustToContents:
+    grows = combo.sizeAdjustPolicy() == QComboBox.SizeAdjustPolicy.AdjustToContents
+    if grows and len(names) > MEASURED:
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         combo.setMinimumContentsLength(_LETTERS)
     with QSignalBlocker(combo):
         model.setStringList(names)
         combo.setCurrentIndex(names.index(chosen) if chosen in names else 0)
-    if not many:
-        combo.view().setMinimumWidth(combo.view().sizeHintForColumn(0) + 24)
 
 
 class SplitCombo(QComboBox):

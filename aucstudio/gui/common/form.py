@@ -181,17 +181,10 @@ class _PlainBox(_NumberBox):
 
 
 def whole_box(
-    name: str,
-    low: int,
-    high: int,
-    *,
-    value: int = 0,
-    step: int = 1,
-    unit: str = "",
-    words: str = "",
+    name: str, low: int, high: int, *, value: int = 0, step: int = 1, unit: str = ""
 ) -> QSpinBox:
     """Make the field of a whole number."""
-    return _ready(QSpinBox(), name, words, low, high, value, step, unit)
+    return _ready(QSpinBox(), name, "", low, high, value, step, unit)
 
 
 def number_box(

@@ -113,7 +113,6 @@ def make_plot(
     plot.setAccessibleName(name.replace("_", " "))
     # Room for half of the number at the end of an axis.
     plot.getPlotItem().layout.setContentsMargins(1, 8, 12, 1)
-    plot.setMenuEnabled(False)
     plot.hideButtons()
     plot.setAntialiasing(True)
     plot.showGrid(x=True, y=True)
@@ -132,9 +131,12 @@ def style_plot(plot: pg.PlotWidget) -> None:
         axis.setPen(theme.grid)
         axis.setTextPen(theme.muted)
         axis.setTickPen(theme.line)
-        axis.label.setFont(QApplication.font())  # pyqtgraph keeps its first font
+        axis.label.setFont(QApplication.font())  # pyqtgraph keeps its first font, also below
         if axis.labelText:
             axis.setLabel(axis.labelText, color=theme.muted)
+    for item in plot.scene().items():
+        if isinstance(item, pg.TextItem):
+            item.setFont(QApplication.font())
 
 
 def data_tip(x: float, y: float, data: str) -> str:

@@ -233,9 +233,9 @@ class WorkRow(QWidget):
 _BY_CONTENT = QHeaderView.ResizeMode.ResizeToContents
 
 
-def ask_open_path(parent: QWidget, title: str, filters: str, folder: str = "") -> str | None:
+def ask_open_path(parent: QWidget, title: str, filters: str) -> str | None:
     """Ask for an existing file; None if cancelled."""
-    dialog = QFileDialog(parent, title, folder or _last_folder(filters), filters)
+    dialog = QFileDialog(parent, title, _last_folder(filters), filters)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
     # The kinds by name alone: the endings of all tables are wider than a screen.
     dialog.setOption(QFileDialog.Option.HideNameFilterDetails)

@@ -69,7 +69,7 @@ class RunColumn:
     @property
     def facts(self) -> str:
         """The line below its name."""
-        return "of the chosen run" if self.part is None else "score"
+        return "chosen run" if self.part is None else "score"
 
 
 _NO_ROWS: Index = np.empty(0, dtype=np.intp)

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import across, down, link_button, unbroken
+from aucstudio.gui.common.widgets import across, down, keep_room, link_button, unbroken
 from aucstudio.gui.state.background import delayed
 
 
@@ -52,8 +52,7 @@ class Statement:
 
 _HEADLINE_LINES, _NARROW_LINES = 2, 3
 _NARROW, _TALL = 360, 320  # pixels of a page whose headline has a line more
-_MOST_LINES = 3
-_MOST_OF_PAGE = 0.18  # of the page's height: the rest belongs to the picture
+_MOST_OF_PAGE = 0.3  # of the page's height: the rest belongs to the picture
 
 
 class Sentence(QWidget):
@@ -61,8 +60,8 @@ class Sentence(QWidget):
 
     A button unfolds the rest.
 
-    Its height depends on the button and the page, never on the text, so that a picture does not
-    move while something in it is dragged.
+    Its height depends on the button and the page, and never shrinks while it is open, so that a
+    picture does not move while something in it is dragged.
 
     Parameters
     ----------
@@ -78,7 +77,7 @@ class Sentence(QWidget):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.setObjectName(name)
-        self._statement = Statement()
+        self._statement, self._lines = Statement(), 0
         self._make_line(name)
         self._make_rest(name)
         line = across((self.headline, 1), self.more_button)
@@ -96,9 +95,7 @@ class Sentence(QWidget):
         self.more_button.setText("More")
         self.more_button.toggled.connect(self.fit)
         self.more_button.toggled.connect(delayed(self, 0, self._scroll_to_rest).start)
-        kept = self.more_button.sizePolicy()
-        kept.setRetainSizeWhenHidden(True)
-        self.more_button.setSizePolicy(kept)
+        keep_room(self.more_button)
 
     def _make_rest(self, name: str) -> None:
         self.rest = PlainLabel()
@@ -153,10 +150,15 @@ class Sentence(QWidget):
         return _NARROW_LINES if is_tall and self.width() < scaled(_NARROW) else _HEADLINE_LINES
 
     def _room(self) -> int:
-        """Return the height of the rest: some lines, fewer on a small page."""
+        """Return the height of whole lines of the rest: all of them, fewer on a small page.
+
+        While it is open it never shrinks.
+        """
         line, page = self.rest.fontMetrics().lineSpacing(), self.parentWidget()
-        most = _MOST_LINES * line if page is None else round(_MOST_OF_PAGE * page.height())
-        return max(line, min(_MOST_LINES * line, most)) + _SPARE
+        needed = -(-self.rest.heightForWidth(self.width()) // line)
+        self._lines = max(self._lines, needed) if self.more_button.isChecked() else 0
+        most = self._lines if page is None else int(_MOST_OF_PAGE * page.height() / line)
+        return max(1, min(self._lines, most)) * line + _SPARE
 
     def _scroll_to_rest(self) -> None:
         """Scroll a page that is higher than the window."""

@@ -29,7 +29,7 @@ from aucstudio.notices import text
 
 Index = QModelIndex | QPersistentModelIndex
 Role = Qt.ItemDataRole
-_EDGE = 4  # pixels around the rows of a list
+_EDGE, _STRETCHED = 4, 150  # pixels around the rows of a list; of a stretched column, at least
 _AT_ONCE = 5_000  # items that are sorted within a frame
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -389,6 +389,8 @@ class TableView(QTableView):
         for column in range(self.model().columnCount()):
             self.setColumnHidden(column, column in self.unneeded)
         rooms = {k: self.column_room(k) for k in self.copied_columns()}
+        if self._stretched and self._stretched in rooms:  # texts are elided there, but no names
+            rooms[self._stretched] = min(rooms[self._stretched], scaled(_STRETCHED))
         spare, hidden = self.viewport().width() - sum(rooms.values()), []
         for column in rarer:
             if spare < 0:
@@ -431,6 +433,7 @@ class TableView(QTableView):
         header.setSortIndicatorClearable(True)
         header.setSectionsClickable(True)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.sortIndicatorChanged.connect(self.model().sort)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -152,8 +152,13 @@ _LENGTHS = (5, 8, 10, 12, 14, 16)  # pixels, of signs in the style sheet that gr
 _DRAWN_AT = 10.0  # points; text size for which lengths in pixels are given
 
 
+_GREYS = (0.45, 0.0, 0.3, 0.15)  # shares of the background
+
+
 def run_colour(theme: Theme, index: int) -> QColor:
-    """Colour of the index-th run."""
+    """Colour of the index-th run; of negative indices greys, for lines that are no runs."""
+    if index < 0:
+        return mixed(theme.text, theme.card, _GREYS[-index % len(_GREYS)])
     return QColor(theme.runs[index % len(theme.runs)])
 
 

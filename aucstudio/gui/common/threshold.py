@@ -17,6 +17,7 @@ from aucstudio.gui.common.widgets import (
     LEFT,
     down,
     enable_item,
+    keep_room,
     label,
     named,
     quietly,
@@ -47,6 +48,7 @@ from aucstudio.project.results.thresholds import (
     share_words,
     threshold_remarks,
 )
+from aucstudio.project.runs.record import RunRecord
 
 CARD_WIDTH = 272
 _NAME_WIDTHS = 60, 84  # pixels, beside the counts and above them
@@ -133,7 +135,7 @@ class ConfusionCard(QWidget):
             value = measures[key] if rate is None else rate.value
             self.rates[key].setText(_rate(value))
             if rate is not None:
-                self.notes[key].setText("" if math.isnan(value) else interval_words(*rate.bounds))
+                self.notes[key].setText(interval_words(*rate.bounds) if rate.known else "")
         self._show_amount("alerts", figures.alerts, 1000.0)
         self._show_amount("daily", figures.alerts, stakes.cases or math.nan)
         self.rates["daily"].setVisible(stakes.cases is not None)
@@ -141,7 +143,7 @@ class ConfusionCard(QWidget):
     def _show_amount(self, key: str, rate: Estimate, cases: float) -> None:
         """Show how many cases are predicted positive, with the interval."""
         value, low, high = (amount_words(share * cases) for share in (rate.value, *rate.bounds))
-        interval = "" if math.isnan(rate.value) else f" ({low}–{high})"
+        interval = f" ({low}–{high})" if rate.known else ""
         self.rates[key].setText(f"{value} {_ALERTS[key]}{interval}")
 
 
@@ -181,21 +183,26 @@ class Chosen:
         """Return the threshold in focus of a run, with its counts."""
         record, stakes, target = run.record, session.stakes, session.focus.target
         model, count = record.splits[split].model, len(record.splits)
-        placed = session.focus.threshold
-        # A threshold in focus has been computed already.
-        choice = Choice(placed) if placed else choose(record, split, target, stakes)
-        where = []
+        choice, where = choose(record, split, target, stakes), []
         if target.rule == TYPED and not target.is_typed_on(record, split):
             where.append(
                 f"Set on another scale of scores; applied here at the same FPR, {target.fpr:.3g}."
             )
         if count > 1:
             where.append(f"Split {split + 1} of {count}; each split has its own threshold.")
-        if record.experiment.weight is not None:
-            where.append(f"Counts are rows; shares are weighted by {record.experiment.weight}.")
-        figures = ThresholdFigures.of(counts, stakes.prior)
+        where.append(units_words(record))
+        if count > 1:
+            figures = ThresholdFigures.of(counts, stakes.prior)
+        else:
+            figures = ThresholdFigures.of_run(record, target, stakes)
         names = model.positive, model.negative
-        return cls(target, choice, figures, names, " ".join(where))
+        return cls(target, choice, figures, names, " ".join(filter(None, where)))
+
+
+def units_words(record: RunRecord) -> str:
+    """Return what the figures of a run count, where that is not each row once; else nothing."""
+    made = record.experiment
+    return text("counted_units", weight=made.weight, groups=made.data.groups).strip()
 
 
 def threshold_words(threshold: float) -> str:
@@ -203,16 +210,12 @@ def threshold_words(threshold: float) -> str:
     return f"{threshold:.6g}".replace("-", "\u2212")
 
 
-def score_words(score: float) -> str:
-    """Write a score or a threshold with four digits and a true minus."""
-    return f"{score:.4g}".replace("-", "\u2212")
-
-
 def rates_words(figures: ThresholdFigures) -> str:
     """Return the rates of a threshold that are known, with their intervals."""
     rates = {"TPR": figures.tpr, "FPR": figures.fpr, "precision": figures.precision}
     return ", ".join(
-        f"{name} {figure_words(rate.value)} ({interval_words(*rate.bounds)})"
+        f"{name} {figure_words(rate.value)}"
+        + (f" ({interval_words(*rate.bounds)})" if rate.known else "")
         for name, rate in rates.items()
         if not math.isnan(rate.value)
     )
@@ -285,9 +288,7 @@ class ThresholdChooser(QWidget):
             self._add_field(row, key)
         self.problem = label("", "error", wrap=True, name=f"{name}_problem")
         if not small:  # an error must not move what is below
-            kept = self.problem.sizePolicy()
-            kept.setRetainSizeWhenHidden(True)
-            self.problem.setSizePolicy(kept)
+            keep_room(self.problem)
         self.effect = label("", wrap=True, name=f"{name}_effect")
         self.card = ConfusionCard(f"{name}_confusion")
         self.remarks = label("", "muted", wrap=True, name=f"{name}_remarks")

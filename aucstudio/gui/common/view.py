@@ -149,12 +149,10 @@ class PageView(QWidget):
         for part in (self.hint, self.content):
             self.body.addWidget(part, stretch=1)
 
-    def show_content(self, shown: bool, hint: str = "") -> None:
+    def show_content(self, shown: bool) -> None:
         """Show the pictures, or the text in their place."""
         self.content.setVisible(shown)
         self.hint.setVisible(not shown)
-        if hint:
-            self.hint.setText(hint)
         layout = self.layout()
         if layout is not None:
             layout.activate()  # fit_page reads the sizes of the pictures

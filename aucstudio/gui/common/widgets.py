@@ -185,6 +185,11 @@ class ElidedCombo(QComboBox):
         # The style rounds the width of the longest text, which would then be elided.
         return super().sizeHint() + QSize(_SPARE, 0)
 
+    def showPopup(self) -> None:
+        if self.count() <= MEASURED:
+            self.view().setMinimumWidth(self.view().sizeHintForColumn(0) + _SCROLL_BAR)
+        super().showPopup()
+
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter, option = QStylePainter(self), QStyleOptionComboBox()
         self.initStyleOption(option)
@@ -331,7 +336,9 @@ def _controls_within(widget: QWidget) -> Iterator[QWidget]:
 
 _BY_TAB = Qt.FocusPolicy.TabFocus
 _SPARE = 4  # pixels
+MEASURED = 1_000  # items of a list; measuring those of a wide table would take a second
 _MOST_VISIBLE = 24  # items of a drop-down list without a scroll bar
+_SCROLL_BAR = 24  # pixels beside a list's texts
 
 # Wide enough for all labels.
 _LABEL_WIDTH = 112
@@ -535,6 +542,7 @@ def push_button(
     *,
     accessible: str = "",
     enter: bool = True,
+    like: str = "",
 ) -> QPushButton:
     """Make a button; texts that are not given are those of the catalogue.
 
@@ -547,8 +555,10 @@ def push_button(
         The accessible name, if it is not the words.
     enter : bool
         Whether Enter presses it in a dialog, as Space does.
+    like : str
+        Entry of the catalogue, if it is not ``name``.
     """
-    made = named(QPushButton(words), name, accessible)
+    made = named(QPushButton(words), name, accessible, like=like)
     if not enter:
         made.setAutoDefault(False)
     if tip:
@@ -566,42 +576,20 @@ def tool_button(name: str, verb: Callable[[], object] | None = None) -> QToolBut
     return made
 
 
-def check_box(name: str, words: str = "", tip: str = "") -> QCheckBox:
-    """Make a check box; texts that are not given are those of the catalogue."""
-    made = named(QCheckBox(words), name)
-    if tip:
-        plain_tooltip(made, tip)
-    return made
+def check_box(name: str) -> QCheckBox:
+    """Make a check box with the texts of the catalogue."""
+    return named(QCheckBox(), name)
 
 
-def search_field(name: str, accessible: str = "", hint: str = "") -> QLineEdit:
+def search_field(name: str) -> QLineEdit:
     """Make a field for words to search for."""
-    made = clearable(named(QLineEdit(), name, accessible))
-    if hint:
-        made.setPlaceholderText(hint)
-    return made
+    return clearable(named(QLineEdit(), name))
 
 
 def quietly(change: Callable[..., object], *arguments: object) -> None:
     """Call a method of a widget or a model while its signals are blocked."""
     with QSignalBlocker(change.__self__):  # type: ignore[attr-defined]
         change(*arguments)
-
-
-def data_button(name: str, verb: Callable[[], object]) -> QPushButton:
-    """Make the button that shows the row in focus on the page Data."""
-    return _button_like("data_button", name, verb)
-
-
-def explain_button(name: str, verb: Callable[[], object]) -> QPushButton:
-    """Make the button that explains the score of a row on the page Model."""
-    return _button_like("explain_button", name, verb)
-
-
-def _button_like(entry: str, name: str, verb: Callable[[], object]) -> QPushButton:
-    made = named(QPushButton(), name, like=entry)
-    made.clicked.connect(lambda _on: verb())
-    return made
 
 
 # ----------------------------------------------------------------- drawing
@@ -648,6 +636,13 @@ def show_note(target: QLabel, text: str, role: str = "muted") -> None:
     target.setText(text)
     target.setVisible(bool(text))
     set_role(target, role)
+
+
+def keep_room(part: QWidget) -> None:
+    """Leave the room of a part empty while it is hidden, so that others do not move."""
+    room = part.sizePolicy()
+    room.setRetainSizeWhenHidden(True)
+    part.setSizePolicy(room)
 
 
 def show_error_at(target: QLabel, text: str) -> None:

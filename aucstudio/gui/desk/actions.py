@@ -12,8 +12,10 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
 
+from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import set_icon
 from aucstudio.gui.dialogs.help import show_help
+from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.project.examples import examples
 
@@ -299,7 +301,11 @@ class Actions(QObject):
         # A step that was undone is the next one to redo.
         undo.triggered.connect(lambda: report(f"Undone: {stack.redoText()}"))
         redo.triggered.connect(lambda: report(f"Redone: {stack.undoText()}"))
-        for action, name in ((undo, "Undo"), (redo, "Redo")):
+        able = (undo, "Undo", stack.canUndoChanged), (redo, "Redo", stack.canRedoChanged)
+        for action, name, changed in able:
+            tip = text(f"nothing_to_{name.lower()}")
+            plain_tooltip(action, tip)
+            changed.connect(lambda can, a=action, tip=tip: plain_tooltip(a, "" if can else tip))
             action.setObjectName(f"action_{name.lower()}")
             action.setShortcut(QKeySequence(QKeySequence.StandardKey[name]))
         return [undo, redo]

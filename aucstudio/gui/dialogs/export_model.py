@@ -22,11 +22,12 @@ from aucstudio.engine import roc
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.threshold import Chosen, ThresholdChooser, score_words
+from aucstudio.gui.common.threshold import Chosen, ThresholdChooser, units_words
 from aucstudio.gui.common.widgets import STRETCH, answers, down, label, named, show_note
 from aucstudio.gui.state.background import Answer, Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
+from aucstudio.notices.words import score_words
 from aucstudio.project.combination.combining import refit_combination
 from aucstudio.project.combination.planning import Named
 from aucstudio.project.data.validation import LEAVE_PAIR_OUT
@@ -184,7 +185,7 @@ class ModelChoice(QObject):
         """Return the threshold of a model in words; empty for the one that was shown."""
         if self.target.rule == OWN:
             return ""
-        return f"threshold {score_words(model.threshold)}, {model.threshold_rule}"
+        return f"Threshold {score_words(model.threshold)}, {model.threshold_rule}."
 
     # ------------------------------------------------------------- showing
 
@@ -220,34 +221,28 @@ class ModelChoice(QObject):
             self.changed.emit()
 
     def _show(self) -> Choice:
-        choice, model = self._choice(), self._run.record.splits[self._split].model
-        after_refit = self._after_refit()
-        figures = ThresholdFigures.of(
-            counts_at(self._curve(), choice.threshold), self._session.stakes.prior
-        )
-        names = model.positive, model.negative
-        where = self._where()
-        self.chooser.show_chosen(Chosen(self.target, choice, figures, names, where, after_refit))
+        record, stakes = self._run.record, self._session.stakes
+        choice, model = self._choice(), record.splits[self._split].model
+        refits = self.kinds.checkedId() == REFIT
+        if self._in_sample() or (len(record.splits) > 1 and not refits):
+            figures = ThresholdFigures.of(counts_at(self._curve(), choice.threshold), stakes.prior)
+        else:
+            figures = ThresholdFigures.of_run(record, self.target, stakes)
+        shown = self.target, choice, figures, (model.positive, model.negative), self._where()
+        self.chooser.show_chosen(Chosen(*shown, after_refit=refits and self.target.rule != OWN))
         return choice
-
-    def _after_refit(self) -> bool:
-        """Whether the threshold of the saved model is chosen only after its refit."""
-        return self.kinds.checkedId() == REFIT and self.target.rule != OWN
 
     def _where(self) -> str:
         """Describe the rows of the figures, and the threshold of the saved model."""
         count, refits = len(self._run.record.splits), self.kinds.checkedId() == REFIT
-        figures = text(
-            "figures_of_model",
-            refit=refits,
-            in_sample=self._in_sample(),
-            split=self._split + 1 if count > 1 else None,
-        )
-        if self.target.rule == OWN:
-            return figures
-        if not refits:
-            return f"{figures} {text('threshold_kept')}"
-        return f"{figures} {text('threshold_of_rank', several=count > 1)}"
+        split, in_sample = self._split + 1 if count > 1 else None, self._in_sample()
+        if refits and split:
+            figures = text("figures_over_splits", splits=count)
+        else:
+            figures = text("figures_of_model", refit=refits, in_sample=in_sample, split=split)
+        kept = text("threshold_of_rank", several=count > 1) if refits else text("threshold_kept")
+        kept = "" if self.target.rule == OWN else kept
+        return " ".join(filter(None, [figures, units_words(self._run.record), kept]))
 
     def _choices(self) -> list[str]:
         splits, at = self._run.record.splits, self._split

@@ -154,7 +154,7 @@ class ImportControls(QWidget):
         for part, block in self._blocks.items():
             block.setVisible(part in head.settings or (part == "sheet" and len(table.sheets) > 1))
         self._blocks["positive"].setVisible(len(table.classes) > 1)
-        beyond = sum(one.beyond_limits for one in table.unreadable.values())
+        beyond = sum(count for count, _ in table.limited.values())
         self._blocks["limits"].setVisible(beyond > 0 or "limits" in chosen)
         is_chosen = choices.positive in table.classes
         detected = "Detect" if is_chosen else f"Detected: {table.positive}"
@@ -222,6 +222,7 @@ class RejectedRows(QWidget):
         self.export = push_button("import_rejected_export", verb=self._on_export, enter=False)
         self.status = label("", "muted", wrap=True, name="import_rejected_told")
         self.setLayout(down(self.heading, self.rows, (self.export, LEFT), self.status))
+        self.hide()
 
     def show_head(self, head: Head | None) -> None:
         """Show the rows that cannot be read among the first ones."""
@@ -484,6 +485,8 @@ class ImportPreview(Dialog):
 
     def _on_action(self, change: dict[str, Any], _undo: str) -> None:
         now = self.choices
+        if "limits" in change:
+            self._on_option("limits", change["limits"])
         ignored = dict.fromkeys(change.get("ignore", ()), "ignore")
         self._change(
             roles={**now.roles, **ignored, **change.get("roles", {})},

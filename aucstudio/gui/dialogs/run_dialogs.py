@@ -89,7 +89,7 @@ class FindBestDialog(Dialog):
 
         table, validation, words = self._session.table, self._session.plan.validation, ""
         groups = None if table is None else table.groups
-        rows = [plan_words(validation)]
+        rows = [plan_words(validation, grouped=groups is not None)]
         if groups is not None:
             columns, kept = groups.columns, groups.describe()
             rows.append(text("groups_note", columns=columns, groups=kept))

@@ -1,4 +1,4 @@
-"""What is shown of a scored table: its first rows, its input check, and pictures."""
+"""What is shown of a scored table: its highest scores, its input check, and pictures."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 from aucstudio.gui.common.plain_text import elided, menu_text, plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.roc_sketch import RocSketch
-from aucstudio.gui.common.plotting import class_steps, faded, finite_range, make_plot, pen
+from aucstudio.gui.common.plotting import class_steps, finite_range, make_plot, pen, style_classes
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.threshold import score_words
 from aucstudio.gui.common.widgets import (
     STRETCH,
     ElidedLabel,
@@ -32,7 +31,7 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.gui.dialogs.scored import Scored, ScoreSummary, TableRanking
 from aucstudio.notices import text
-from aucstudio.notices.words import as_sentence, class_words, figure_words
+from aucstudio.notices.words import as_sentence, class_words, figure_words, score_words
 from aucstudio.project.data.preparing.acceptance import KINDS, RANGE, Refusal
 from aucstudio.project.runs.input_check import ScoringReport, some_names
 from aucstudio.project.runs.model import Model
@@ -216,11 +215,9 @@ class ScoreHistogram(_Picture):
     def show_scores(self, scores: ScoreSummary) -> None:
         """Draw the scores of a table."""
         theme = current_theme()
-        inks = (theme.positive, ()), (theme.negative, (6.0, 3.0))
-        for item, rows, (ink, dash) in zip(self.classes, scores.rows, inks, strict=True):
+        for item, rows in zip(self.classes, scores.rows, strict=True):
             item.setData(scores.edges, rows)
-            item.setPen(pen(ink, 1.5, dash))
-            item.setBrush(faded(ink, 90))
+        style_classes(self.classes)
         self.threshold.setPen(pen(theme.text, 1.5))
         self.threshold.setPos(scores.threshold)
         low, high = finite_range(np.append(scores.edges, scores.threshold), 0.02)
@@ -243,7 +240,7 @@ class ScoreHistogram(_Picture):
 
 _HEADS = ("Input check", "Count", "Which")
 _OF_ROWS = ("Row", "Identifier", "Score", "Threshold", "Predicted", "Probability")
-_HEIGHT, _LEAST_ROWS = 28, 6
+_HEIGHT, _LEAST_ROWS, _SEEN_ROWS = 28, 6, 5
 _NOTHING = "–"
 _INDENT = "    "
 
@@ -260,7 +257,8 @@ class ScoreReport(QWidget):
         self.facts = label("", "muted", wrap=True, name="score_facts")
         self.view = SheetTable("score_report", "Input check", _HEADS, _HEIGHT, 2, words=(0, 2))
         self.view.setMinimumHeight(_LEAST_ROWS * _HEIGHT)
-        self.rows = SheetTable("scored_rows", "First rows", _OF_ROWS, _HEIGHT, 4, words=(1, 4))
+        self.rows = SheetTable("scored_rows", "Highest scores", _OF_ROWS, _HEIGHT, 4, words=(1, 4))
+        self.rows.offer_sorting()
         self.curve, self.histogram = CurvePreview(), ScoreHistogram()
         first = (self.sentence, self.facts, self.rows, 4, (self.view, 1))
         words, pictures = (
@@ -315,11 +313,11 @@ class ScoreReport(QWidget):
         self.view.show_rows([Row(cells) for cells in _lines(report)])
 
     def _show_rows(self, scores: ScoreSummary) -> None:
-        self.rows.show_rows([Row(cells) for cells in scores.first])
-        for place, cells in enumerate(zip(*scores.first, strict=True)):
+        self.rows.show_rows(list(scores.highest))
+        for place, cells in enumerate(zip(*(row.cells for row in scores.highest), strict=True)):
             self.rows.setColumnHidden(place, not any(cells))
-        self.rows.fit_rows(1, len(scores.first))
-        self.rows.setVisible(bool(scores.first))
+        self.rows.fit_rows(1, _SEEN_ROWS)
+        self.rows.setVisible(bool(scores.highest))
 
 
 def _lines(report: ScoringReport) -> Iterator[Line]:
@@ -364,6 +362,10 @@ def _cells(report: ScoringReport) -> dict[str, list[tuple[str, int, str]]]:
         "Non-numeric cells": [
             (name, bad.count, f"{unread[name]}; treated as missing")
             for name, bad in report.unreadable.items()
+        ],
+        "Values beyond a limit": [
+            (name, count, text("score_way", way=way))
+            for name, (count, way) in report.limited.items()
         ],
         "Cells far outside the training range": [
             (far.column, far.count, f"{far.value:.6g} in row {far.row:,}; treated as missing")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +17,10 @@ from aucstudio.engine.inference import Interval, pauc_interval
 from aucstudio.gui.common.curve_figures import band_words
 from aucstudio.gui.common.plots.roc_sketch import outline
 from aucstudio.gui.common.rows_model import file_facts
-from aucstudio.gui.common.threshold import rates_words, score_words
+from aucstudio.gui.common.table import Row
+from aucstudio.gui.common.threshold import rates_words
 from aucstudio.notices import text
-from aucstudio.notices.words import figure_words, interval_words
+from aucstudio.notices.words import figure_words, interval_words, score_words
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.results.thresholds import ThresholdFigures, counts_at
 from aucstudio.project.runs.estimate import table_reader
@@ -31,7 +33,6 @@ from aucstudio.project.store.scores_file import (
     PARQUET,
     PLAIN,
     Block,
-    csv_marks,
     csv_sink,
     parquet_sink,
     score_into,
@@ -41,7 +42,7 @@ from aucstudio.project.store.scores_file import (
 Post = Callable[[Any], bool]
 MakeModel = Callable[[Post], Model]
 
-_FIRST_ROWS = 5
+_MOST_ROWS = 100
 _BINS, _MOST_DRAWN = 40, 1_000_000  # of the histogram: bars, and rows
 _TAIL = 0.005  # share of the rows at either end that are in the outermost bars
 
@@ -104,9 +105,9 @@ class ScoreSummary:
 
     Attributes
     ----------
-    first : tuple of tuple of str
-        The first rows: row, identifiers, score, threshold, predicted class, probability; empty
-        where the file of scores has no such column.
+    highest : tuple of Row
+        The rows of the highest scores: row, identifiers, score, threshold, predicted class,
+        probability; empty where the file of scores has no such column.
     classes : (str, str)
         The positive class and the other one.
     predicted : (int, int)
@@ -120,7 +121,7 @@ class ScoreSummary:
         Lowest and highest of these scores.
     """
 
-    first: tuple[tuple[str, ...], ...]
+    highest: tuple[Row, ...]
     classes: tuple[str, str]
     predicted: tuple[int, int]
     threshold: float
@@ -133,14 +134,18 @@ class SeenScores:
     """Collects what is summarised while a table is scored."""
 
     def __init__(self) -> None:
-        self._first: list[tuple[str, ...]] = []
+        self.marks = PLAIN
+        self._highest: list[Row] = []
         self._scores: list[Array] = []
         self._drawn = self._positives = self._rows = 0
 
     def add(self, block: Block) -> None:
         """Add the next rows."""
-        for k in range(min(len(block.scores), _FIRST_ROWS - len(self._first))):
-            self._first.append(_cells(block, k))
+        self.marks = block.marks
+        highest = np.argsort(-block.scores, kind="stable")[:_MOST_ROWS]
+        rows = [*self._highest, *(_row(block, k) for k in highest.tolist())]
+        order = np.argsort([-row.keys[2] for row in rows], kind="stable")[:_MOST_ROWS]
+        self._highest = [rows[k] for k in order.tolist()]
         self._rows += len(block.scores)
         self._positives += int((block.scores > block.threshold).sum())
         drawn = block.scores[np.isfinite(block.scores)][: _MOST_DRAWN - self._drawn]
@@ -156,7 +161,7 @@ class SeenScores:
         sides = scores > model.threshold, scores <= model.threshold
         rows = [np.histogram(np.clip(scores[side], *edges[[0, -1]]), edges)[0] for side in sides]
         return ScoreSummary(
-            tuple(self._first),
+            tuple(self._highest),
             (model.positive, model.negative),
             (self._positives, self._rows - self._positives),
             model.threshold,
@@ -166,16 +171,14 @@ class SeenScores:
         )
 
 
-def _cells(block: Block, k: int) -> tuple[str, ...]:
-    probabilities = block.probabilities
-    return (
-        f"{block.numbers[k]:,}",
-        " · ".join(str(cells[k]) for cells in block.identifiers.values()),
-        score_words(block.scores[k]),
-        score_words(block.threshold),
-        str(block.predicted[k]),
-        "" if probabilities is None else figure_words(probabilities[k]),
-    )
+def _row(block: Block, k: int) -> Row:
+    number, score, chances = int(block.numbers[k]), float(block.scores[k]), block.probabilities
+    name = " · ".join(str(cells[k]) for cells in block.identifiers.values())
+    predicted, chance = str(block.predicted[k]), math.nan if chances is None else float(chances[k])
+    probability = "" if chances is None else figure_words(chance)
+    words = f"{number:,}", name, score_words(score), score_words(block.threshold)
+    keys = number, name, score, block.threshold, predicted, chance
+    return Row((*words, predicted, probability), keys=keys)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -210,12 +213,12 @@ def scoring(
     def work(post: Post) -> Scored:
         model = make_model(lambda progress: post(progress.describe_refit()))
         reader, note = table_reader(table, None, stream=False, block_size=None)
-        facts, marks = "", PLAIN
+        facts = ""
 
         def read(*arguments: Any, **settings: Any) -> AnyTable:
-            nonlocal facts, marks
+            nonlocal facts
             found = reader(*arguments, **settings)
-            facts, marks = file_facts(found), csv_marks(found)
+            facts = file_facts(found)
             return found
 
         # A cancelled task may still write its files.
@@ -227,7 +230,7 @@ def scoring(
         parquet = parquet_sink(files[PARQUET], identifiers, model.calibration is not None)
         with scores_file(files[AS_INPUT]) as own, scores_file(files[CSV]) as file, parquet as to:
             report = score_into(
-                [csv_sink(own, lambda: marks), csv_sink(file), to, seen.add],
+                [csv_sink(own, as_input=True), csv_sink(file), to, seen.add],
                 model,
                 table,
                 identifiers=identifiers,
@@ -241,7 +244,7 @@ def scoring(
         ignored = tuple(name for name in report.ignored if name not in identifiers)
         report = dataclasses.replace(report, ignored=ignored)
         ranking = next(iter(rankings), None)
-        if marks == PLAIN:  # both files are the same
+        if seen.marks == PLAIN:  # both files are the same
             files.pop(AS_INPUT).unlink()
         return Scored(model, report, facts, note, ranking, seen.summary(model), files)
 

@@ -429,8 +429,9 @@ class ScoreTableDialog(prompts.Dialog):
         assert table is not None
         assert scored is not None
         chosen = self.format.currentData()
-        csv, ending = (chosen, CSV) if chosen != PARQUET else (CSV, PARQUET)
-        kinds = sorted(((csv, CSV), (PARQUET, PARQUET)), key=lambda kind: kind[1] != ending)
+        plain = table.suffix if chosen == AS_INPUT and table.suffix in (".tsv", ".tab") else CSV
+        csv, ending = (chosen, plain) if chosen != PARQUET else (CSV, PARQUET)
+        kinds = sorted(((csv, plain), (PARQUET, PARQUET)), key=lambda kind: kind[1] != ending)
         own = None if self._session.table is None else self._session.table.path
         self._saving.ask(  # the ending of the name decides the format
             "Save the scores",

@@ -20,6 +20,7 @@ from aucstudio.gui.common.widgets import (
     Fold,
     across,
     fill,
+    keep_room,
     label,
     order_tabs,
     push_button,
@@ -27,7 +28,7 @@ from aucstudio.gui.common.widgets import (
     show_note,
 )
 from aucstudio.gui.dialogs.classes import ClassesDialog
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.background import Background, delayed
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
 from aucstudio.notices.words import as_sentence, counted
@@ -53,7 +54,7 @@ _CHOOSE = "choose…"
 # An entry of the list of classes; no class can have this name.
 SEVERAL = ("several",)
 _MAX_CLASSES = 50
-_MOST_NOTES = 3
+_MOST_NOTES, _MOVED = 3, 500  # notes shown at once; milliseconds without clicks after a move
 # Notes that need no action: kinds of findings, and codes of sure detections.
 _ROUTINE = ("ignored", "missing", FORMAT)
 _DETECTED = ("label_guessed", "positive_guessed", "import_encoding")
@@ -65,7 +66,7 @@ class DataPanel(Card):
     """Shows the table of the session and changes its roles."""
 
     open_asked = Signal()
-    import_asked = Signal()
+    import_asked = Signal(dict)
 
     def __init__(self, session: Session) -> None:
         super().__init__("1  Data")
@@ -78,30 +79,33 @@ class DataPanel(Card):
         self.positive_combo = choice_box("positive_combo", narrow=True)
         self.positive_combo.elided = Qt.TextElideMode.ElideMiddle  # the share stays visible
         self._found: tuple[Finding, ...] = ()
+        self._changing: list[str] = []
         self._checked: Table | None = None  # the table of the findings
         self._file = ""
         self._finding = Background(self, self._on_found)
+        self._moved = delayed(self, _MOVED, self._hold_clicks)
         self.findings = FindingRows()
         self.notes = label("", "muted", wrap=True, name="data_notes")
         self.routine = label("", "muted", wrap=True, name="data_routine_notes")
         self.remarks = Fold("data_remarks_button", "Remarks", [self.routine])
         self.caution = label("", wrap=True, name="data_caution")
         # The caution depends on the Validation card below, which must not move under the pointer.
-        room = self.caution.sizePolicy()
-        room.setRetainSizeWhenHidden(True)
-        self.caution.setSizePolicy(room)
+        keep_room(self.caution)
         self.caution.setMinimumHeight(self.caution.fontMetrics().lineSpacing())
         self.problem = label("", "error", wrap=True, name="data_problem")
         self.open_button = push_button("open_button", verb=self.open_asked.emit)
         self.columns_button = push_button(
             "columns_button", verb=lambda: session.asked.emit("columns", ())
         )
-        self.import_button = push_button("import_options_button", verb=self.import_asked.emit)
+        self.import_button = push_button(
+            "import_options_button", verb=lambda: self.import_asked.emit({})
+        )
         self.import_button.setProperty("link", True)
         self._lay_out()
         self.label_combo.activated.connect(self._on_label)
         self.positive_combo.activated.connect(self._on_positive)
         self.findings.asked.connect(lambda change, undo: self._change(undo, **change))
+        session.undo_group.indexChanged.connect(lambda _k: self._show_findings())
         session.listen(self._on_table, "table")
         session.listen(self._on_plan, "plan")
         self._on_table()
@@ -128,7 +132,16 @@ class DataPanel(Card):
     def _on_found(self, table: Table, job: Job[Any, tuple[Finding, ...]]) -> None:
         if job.result is not None:
             self._found, self._checked = job.result, table
+            before = self.sizeHint()
             self._show_findings()
+            if self.sizeHint() != before and (self.parentWidget() or self).underMouse():
+                self._hold_clicks(True)
+                self._moved.start()
+
+    def _hold_clicks(self, held: bool = False) -> None:
+        """Ignore clicks on parts that just moved under the pointer: they are meant for others."""
+        through = Qt.WidgetAttribute.WA_TransparentForMouseEvents
+        (self.parentWidget() or self).setAttribute(through, held)
 
     def refresh(self) -> None:
         """Show the session's table."""
@@ -161,7 +174,9 @@ class DataPanel(Card):
         before = set() if self._checked is None else _ignored(self._checked)
         solved = _ignored(table) - before if table is not self._checked else set()
         found = [finding for finding in self._found if solved.isdisjoint(finding.columns)]
-        self.findings.show_findings(found, table)
+        stack = self.session.undo_stack
+        done = [*(stack.text(k) for k in range(stack.index())), *self._changing]
+        self.findings.show_findings(found, table, done)
         order_tabs(self.rows)
         shown = {finding.sentence for finding in found if is_loud(finding)}
         notes, routine = _notes(table, shown)
@@ -242,11 +257,18 @@ class DataPanel(Card):
         dialog.ask()
 
     def _change(self, undo: str = "", /, **roles: Any) -> None:
+        self._changing = [undo]  # the stack lists it when the table has changed
         try:
-            self.session.set_roles(undo, **roles)
+            if "limits" in roles:  # the file is read again
+                self.import_asked.emit(roles)
+            elif roles:
+                self.session.set_roles(undo, **roles)
+            else:
+                self.session.undo_stack.undo()
         except InputError as error:
             self.refresh()
             show_note(self.problem, str(error), "error")
+        self._changing = []
 
     def _change_in(self, table: Table, change: dict[str, Any]) -> None:
         """Change roles as chosen in a dialog, unless the table has changed meanwhile."""

@@ -43,7 +43,6 @@ from aucstudio.project.runs.outlook import Outlook, outlooks, start_here
 from aucstudio.project.runs.tuning import LEAVE_PAIR_OUT
 
 _RARE = Param("float", 0.0, "", low=0.0, name="Rare below")
-_SCROLL_BAR = 24  # pixels beside a list's texts
 
 
 class PreparationForm(QWidget):
@@ -293,6 +292,4 @@ def _method_combo() -> ElidedCombo:
                     tip_text(f"{method.summary}\n{method.use_when}"),
                     Qt.ItemDataRole.ToolTipRole,
                 )
-    # The list may be wider than the column of the field.
-    combo.view().setMinimumWidth(combo.view().sizeHintForColumn(0) + _SCROLL_BAR)
     return combo

@@ -70,7 +70,13 @@ class SwitchEditor(QCheckBox):
 class TextEditor(QLineEdit):
     """A number, a range or a word, as the declaration parses it; the arrow keys step numbers.
 
-    Typed text stays as it is until another value is set.
+    Typed text stays as it is until another value is set; a range is written as all others when the
+    field is left.
+
+    Attributes
+    ----------
+    held : object
+        The last valid value.
     """
 
     edited = Signal()
@@ -78,11 +84,13 @@ class TextEditor(QLineEdit):
     def __init__(self, declared: Param) -> None:
         super().__init__()
         self._declared = declared
-        self._held: Any = declared.default
+        self.held: Any = declared.default
         self._show(declared.default)
         if declared.none:
             self.setPlaceholderText(declared.none)
         self.textEdited.connect(self._on_typed)
+        if declared.kind == "range":
+            self.editingFinished.connect(self._on_left)
 
     def value(self) -> Any:
         """Read the field.
@@ -93,28 +101,17 @@ class TextEditor(QLineEdit):
         """
         return self._declared.parse(self.text())
 
-    @property
-    def held(self) -> Any:
-        """The last valid value."""
-        return self._held
-
     def setValue(self, value: Any) -> None:
-        try:
-            shown = self.value()
-        except InvalidSetting:
-            shown = self._held  # the text is unfinished
-        self._held = value
-        if shown != value:
+        before, self.held = self.held, value
+        if before != value:  # else it may be typed now
             self._show(value)
 
     def revert(self) -> None:
         """Replace invalid text by the last valid value."""
         try:
-            is_held = self.value() == self._held
+            self.value()
         except InvalidSetting:
-            is_held = False
-        if not is_held:
-            self._show(self._held)
+            self._show(self.held)
 
     def mark(self, *, valid: bool) -> None:
         """Show whether the text is valid."""
@@ -127,8 +124,12 @@ class TextEditor(QLineEdit):
 
     def _on_typed(self) -> None:
         with contextlib.suppress(InvalidSetting):
-            self._held = self.value()
+            self.held = self.value()
         self.edited.emit()
+
+    def _on_left(self) -> None:
+        with contextlib.suppress(InvalidSetting):
+            self._show(self.value())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         steps = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
@@ -138,7 +139,7 @@ class TextEditor(QLineEdit):
 
     def _step(self, direction: int) -> bool:
         try:
-            value = self.value()
+            value = self.held = self.value()
             stepped = _stepped(self._declared, value, direction)
             self._declared.check(stepped)
         except InvalidSetting:

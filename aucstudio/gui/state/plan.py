@@ -40,7 +40,7 @@ class RunLook:
     ----------
     name : str
     colour : int
-        Index into the theme's run colours, the dashes and the markers.
+        Index into the theme's run colours, the dashes and the markers; negative for what is no run.
     visible : bool
         Whether it is checked; views draw the checked runs.
     removed : bool

@@ -58,17 +58,6 @@ class TableLook(msgspec.Struct, frozen=True):
     descending: bool = False
 
 
-class Axes(msgspec.Struct, frozen=True):
-    """Face, axes and layers of the ROC page; empty for its defaults."""
-
-    face: str = ""
-    axes: str = ""
-    curves: str = ""
-    area: str = ""
-    confidence: str = ""
-    layers: dict[str, bool] = {}
-
-
 class FigureRules(msgspec.Struct, frozen=True):
     """Size and style of exported pictures.
 
@@ -127,7 +116,8 @@ class Preferences(msgspec.Struct, frozen=True):
     windows : mapping of a window's name to WindowPlace
     splitters : mapping of a splitter's name to its sizes
     tables : mapping of a table's name to TableLook
-    roc : Axes
+    choices : mapping of the name of a list to its last choice
+    layers : mapping of the name of a layer of the ROC page to whether it is shown
     folders : mapping of the kind of a dialog to its last folder
     figure : FigureRules
     recent_methods : tuple of str
@@ -145,7 +135,8 @@ class Preferences(msgspec.Struct, frozen=True):
     windows: dict[str, WindowPlace] = {}
     splitters: dict[str, tuple[int, ...]] = {}
     tables: dict[str, TableLook] = {}
-    roc: Axes = Axes()
+    choices: dict[str, str] = {}
+    layers: dict[str, bool] = {}
     folders: dict[str, str] = {}
     figure: FigureRules = FigureRules()
     recent_methods: tuple[str, ...] = ()

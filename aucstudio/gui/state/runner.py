@@ -340,7 +340,6 @@ class TournamentRunner(QObject):
         self.live: Standings | None = None
         self.stopping = False
         self._stop: SearchStop | None = None
-        self._ordered = 0.0  # seconds since the epoch
         self._work = Background(self, self._on_finished, self._on_message, patience=0.0)
         self._clock = ticking(self, _TICK_MILLISECONDS, self._on_tick)
 
@@ -365,17 +364,18 @@ class TournamentRunner(QObject):
         self.stopping, self._stop = False, stop
         self.live = Standings.begun(order.fpr_range, budget=order.seconds)
         self._work.start(order, work)
-        self._ordered = order.ordered
         self._clock.start()
         self.changed.emit()
 
     def _on_tick(self) -> None:
-        """Update the time of the search while nothing is reported."""
+        """Advance the time of the search while nothing is reported, once candidates are fitted."""
         if self.live is None:
             self._clock.stop()
             return
-        self.live = dataclasses.replace(self.live, spent=time.time() - self._ordered)
-        self.changed.emit()
+        if self.live.doing:
+            spent = self.live.spent + _TICK_MILLISECONDS / 1000
+            self.live = dataclasses.replace(self.live, spent=spent)
+            self.changed.emit()
 
     def stop(self) -> None:
         """Stop and keep what is ready; a second call stops at once."""

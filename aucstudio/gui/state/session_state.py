@@ -185,6 +185,9 @@ class SessionState(QObject):
         targets = {run: target for run, target in now.targets.items() if run not in plan.looks}
         looks, targets = {**plan.looks, **looks}, {**targets, **plan.targets}
         self.put_plan(dataclasses.replace(plan, looks=looks, targets=targets, layout=now.layout))
+        restored = (k for k, look in plan.looks.items() if now.looks.get(k, look).removed)
+        if (run := next((k for k in restored if not plan.looks[k].removed), None)) is not None:
+            self.select(run)
 
     def put_plan(self, plan: Plan) -> None:
         """Show another plan, without undo."""
@@ -258,9 +261,10 @@ class SessionState(QObject):
         if self.table is None:
             return
         words = {"label": "Change label", "positive": "Change positive class"}
-        text = undo or words.get(next(iter(changes), ""), "Change column roles")
+        what = undo or words.get(next(iter(changes), ""), "Change column roles")
         new = self.table.with_roles(**changes)
-        self.undo_stack.push(_Swap(self.put_table, self.table, new, text))
+        self.undo_stack.push(_Swap(self.put_table, self.table, new, what))
+        self.message.emit(text("done_with_undo", what=what))
 
     def keep_from_methods(self, column: str) -> None:
         """Exclude a column from training, with undo."""

@@ -127,6 +127,9 @@ class AnyTable(abc.ABC, ColumnChoices):
         The parts of the dialect that the user set.
     unreadable : dict of str to Unreadable
         By number column, cells that are not numbers.
+    limited : dict of str to (int, str)
+        By number column, how many cells are beyond a limit, such as <1.8, and how they are read:
+        "", "limit" or "half", see NumberFormat.
     row_numbers : ndarray of int or None
         Numbers of the rows in the file, counted from 1; None if no row was left out.
     sheets : tuple of str
@@ -146,6 +149,7 @@ class AnyTable(abc.ABC, ColumnChoices):
     guessed: tuple[str, ...] = ()
     chosen: tuple[str, ...] = ()
     unreadable: dict[str, Unreadable] = dataclasses.field(default_factory=dict)
+    limited: dict[str, tuple[int, str]] = dataclasses.field(default_factory=dict)
     row_numbers: NDArray[np.int64] | None = None
     sheets: tuple[str, ...] = ()
     remarks: tuple[Finding, ...] = ()
@@ -559,16 +563,15 @@ class AnyTable(abc.ABC, ColumnChoices):
 
     def as_in(self, schema: Schema) -> Self:
         """Assign columns their roles in a schema, except the label; ignore other columns."""
-        known, parts = dict(schema.roles), schema.parts
-        absent, same = schema.absent, schema.same
+        known = {column.name: column for column in schema.columns}
+        absent, same, parts = schema.absent, schema.same, schema.parts
         columns = []
         for column in self.columns:
-            role = known.get(column.name, "ignore")
-            if role == "label":
-                columns.append(column)
-            else:
+            was = known.get(column.name, ColumnSchema(column.name))
+            if was.role != "label":
                 column = treated(column, absent, same, parts)
-                columns.append(dataclasses.replace(column, role=role, why=""))
+                column = dataclasses.replace(column, role=was.role, why="", guessed=was.guessed)
+            columns.append(column)
         return dataclasses.replace(self, columns=tuple(columns))
 
     def to_score(

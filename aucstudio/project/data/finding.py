@@ -26,7 +26,7 @@ KINDS = (
     "duplicates",  # rows that occur more than once
     "group",  # rows that seem to belong together, which splits would take apart
     "kind",  # a column may not be what it was read as
-    "identifier",  # a number that identifies the row, or its place in the file
+    "identifier",  # a column that nearly identifies the row, or its place in the file
     "positive",  # the label or the positive class was detected
     "ignored",  # columns without use for training
     "missing",  # missing values

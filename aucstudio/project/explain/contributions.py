@@ -7,6 +7,7 @@ taken from y.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -126,6 +127,21 @@ def cell_words(column: Column, row: int) -> str:
     if column.kind == "number":
         return MISSING if np.isnan(value) else spell_cell(column, value)
     return MISSING if value is None else str(value)
+
+
+def row_name(table: Table, row: int) -> str:
+    """Name a row by its number, and by its identifier where the table has one."""
+    return " ".join([f"Row {row + 1:,}", *(f"({name})" for name in identifiers(table, row))])
+
+
+def identifiers(table: Table, row: int) -> list[str]:
+    """Return the identifiers of a row."""
+    return [cell_words(column, row) for column in table.columns if column.role == "id"]
+
+
+def signed_cell(words: str) -> str:
+    """Return a cell with a minus sign in place of a leading hyphen."""
+    return re.sub(r"^-(?=[0-9.])", "−", words)
 
 
 MOST_ROWS = 10_000  # of the background; more add time and no precision
@@ -329,7 +345,7 @@ def score_headline(detail: RowDetail, number: int, others: str, label: str = "")
 
 def named_contribution(part: Contribution) -> str:
     """Name a column with the row's cell and its contribution."""
-    return f"{part.column} = {part.value} ({_signed(part.contribution)})"
+    return f"{part.column} = {signed_cell(part.value)} ({_signed(part.contribution)})"
 
 
 def about(detail: RowDetail) -> list[Notice]:

@@ -425,8 +425,8 @@ def _weighing(made: Experiment) -> str:
 
 
 def _grouping(made: Experiment) -> str:
-    columns = [name for name, role in made.data.roles if role == "group"]
-    return f"grouped by {' and '.join(columns)}" if columns else "not grouped"
+    columns = " and ".join(made.data.groups)
+    return f"grouped by {columns}" if columns else "not grouped"
 
 
 FractionListener = Callable[[float], object]

@@ -172,7 +172,7 @@ def _explained(runs: Mapping[str, RunRecord], band: Band) -> str:
         if known := _interval_ways(found):
             by_ways.setdefault(" or ".join(known), []).append(area)
     ways = [text("interval_way", areas=names, ways=way) for way, names in by_ways.items()]
-    groups = {column: None for record in runs.values() for column in _group_columns(record)}
+    groups = {column: None for record in runs.values() for column in record.experiment.data.groups}
     intervals = text("report_intervals", ways="; ".join(ways), groups=list(groups))
     return about + (intervals if ways else "")
 
@@ -197,10 +197,6 @@ def _interval_ways(found: Sequence[Estimate]) -> list[str]:
         if area.known
     ]
     return [text(code) for code in dict.fromkeys(filter(None, codes))]
-
-
-def _group_columns(record: RunRecord) -> list[str]:
-    return [column for column, role in record.experiment.data.roles if role == "group"]
 
 
 def _remarks(runs: Mapping[str, RunRecord], band: Band) -> list[str]:

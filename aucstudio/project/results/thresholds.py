@@ -11,6 +11,7 @@ import dataclasses
 import math
 import operator
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from aucstudio.engine.params import read_decimal
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import input_error
-from aucstudio.project.results.summary import LEVEL, Estimate, ranking
+from aucstudio.project.results.summary import LEVEL, Estimate, ranking, tpr_summary
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import RunRecord, SplitResult
 
@@ -173,28 +174,51 @@ class ThresholdFigures:
         Source: Zou and Donner, Statistics in Medicine 27 (2008); Newcombe, Statistics in
         Medicine 20 (2001).
         """
-        m, n = counts.tp + counts.fn, counts.fp + counts.tn
-        worth = counts.weighted or WeightedRates(
-            counts.tpr, counts.fpr, _ratio(m, m + n), m, n, counts.tp + counts.fp, m + n
-        )
+        worth = counts.worth
         tpr = _estimate(worth.tpr, worth.positives)
         fpr = _estimate(worth.fpr, worth.negatives)
-        if prior is not None and m and n:
+        if prior is not None and 0 < worth.prior < 1:
             precision = _precision_at(prior, tpr, fpr, worth)
             return cls(counts, prior, tpr, fpr, precision, _alerts_at(prior, tpr, fpr, counts))
         precision = _estimate(counts.precision, worth.called)
         return cls(counts, worth.prior, tpr, fpr, precision, _estimate(counts.alerts, worth.cases))
 
+    @classmethod
+    def of_run(cls, record: RunRecord, target: Target, stakes: Stakes) -> ThresholdFigures:
+        """Compute means over the splits, each at its own threshold, without intervals.
+
+        Splits without a threshold are left out. The TPR at an FPR has the interval of the run.
+        """
+        choices = [choose(record, k, target, stakes) for k in range(len(record.splits))]
+        found = [
+            counts_at(curve_of(split), choice.threshold)
+            for split, choice in zip(record.splits, choices, strict=True)
+            if not choice.problem or all(one.problem for one in choices)
+        ]
+        figures = cls.of(found[0] if len(record.splits) == 1 else _mean(found), stakes.prior)
+        chosen = tpr_summary(record, target.value) if target.rule == "fpr" else figures.tpr
+        if not math.isclose(chosen.value, figures.tpr.value):  # tied scores allow a lower FPR only
+            return figures
+        return dataclasses.replace(figures, tpr=chosen)
+
+
+def _mean(found: Sequence[Confusion]) -> Confusion:
+    """Add up the counts of splits, and average their rates."""
+    tp, fn, fp, tn = np.sum([(one.tp, one.fn, one.fp, one.tn) for one in found], axis=0).tolist()
+    worth = [one.worth for one in found]
+    means = np.mean([(one.tpr, one.fpr, one.prior) for one in worth], axis=0).tolist()
+    return Confusion(tp, fn, fp, tn, WeightedRates(*means))
+
 
 def _estimate(share: float, trials: float) -> Estimate:
-    return estimate_share(share * trials, trials)
+    return Estimate(share) if math.isnan(trials) else estimate_share(share * trials, trials)
 
 
 def _precision_at(prior: float, tpr: Estimate, fpr: Estimate, worth: WeightedRates) -> Estimate:
     """Estimate the precision at a prior from both rates."""
     value = point_measures(tpr.value, fpr.value, prior)["precision"]
-    if math.isnan(value):
-        return Estimate(value, value, value)
+    if math.isnan(value) or not tpr.known:
+        return Estimate(value)
     if not (tpr.value and fpr.value):
         # Without a logarithm: both rates within intervals of 97.5 %, which holds 95 % at least.
         level = 1 - (1 - LEVEL) / 2
@@ -229,7 +253,7 @@ def threshold_remarks(target: Target, stakes: Stakes, figures: ThresholdFigures)
         return [notice("no_row_predicted_positive"), *found]
     if target.rule == "precision" and called < _FEW_CALLED:
         found.append(notice("few_rows_predicted_positive", count=called))
-    return [*found, _caveat(target, stakes)]
+    return [*found, _caveat(target, stakes, figures)] if figures.fpr.known else found
 
 
 def _resolution(target: Target, stakes: Stakes, counts: Confusion) -> list[Notice]:
@@ -245,12 +269,13 @@ def _resolution(target: Target, stakes: Stakes, counts: Confusion) -> list[Notic
     return [notice("too_few_rows_for_bound", rows_of=rows_of, rows=rows, share=1 / rows)]
 
 
-def _caveat(target: Target, stakes: Stakes) -> Notice:
+def _caveat(target: Target, stakes: Stakes, figures: ThresholdFigures) -> Notice:
     # With k negatives above it, a threshold placed among the negatives has a true FPR between the
     # k-th and the next uniform order statistic: their quantiles are Clopper–Pearson bounds.
-    known = {"fpr": "FPR", "tpr": "TPR"} | ({} if stakes.prior is not None else {ALERTS: "alerts"})
-    if target.rule in known:
-        return notice("interval_accounts_for_choice", rate=known[target.rule])
+    known = {"fpr": ["FPR"], "tpr": ["TPR"], ALERTS: ["alerts"] * (stakes.prior is None)}
+    if rates := known.get(target.rule):
+        of_run = ["TPR"] * bool(figures.tpr.per_split)
+        return notice("interval_accounts_for_choice", rates=[*rates, *of_run])
     return notice("threshold_may_be_tuned" if target.rule == TYPED else "threshold_tuned")
 
 
@@ -382,7 +407,7 @@ def amount_words(count: float) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class WeightedRates:
-    """Rates at a threshold where rows are weighted or grouped.
+    """Rates at a threshold where rows are weighted or grouped, or means over splits.
 
     Attributes
     ----------
@@ -391,16 +416,16 @@ class WeightedRates:
         Share of the positives in the whole weight.
     positives, negatives, called, cases : float
         Number of independent rows of equal weight that the TPR, the FPR, the precision and the
-        share of alerts are worth.
+        share of alerts are worth; NaN of a mean over splits, which has no interval.
     """
 
     tpr: float
     fpr: float
     prior: float
-    positives: float
-    negatives: float
-    called: float
-    cases: float
+    positives: float = math.nan
+    negatives: float = math.nan
+    called: float = math.nan
+    cases: float = math.nan
 
 
 @dataclasses.dataclass(frozen=True)
@@ -412,7 +437,7 @@ class Confusion:
     tp, fn, fp, tn : int
         Rows (unweighted).
     weighted : WeightedRates or None
-        Rates, if rows are weighted or grouped.
+        Rates, if rows are weighted or grouped, or the counts are sums over splits.
     """
 
     tp: int
@@ -420,6 +445,13 @@ class Confusion:
     fp: int
     tn: int
     weighted: WeightedRates | None = None
+
+    @property
+    def worth(self) -> WeightedRates:
+        """The rates and the rows that they are worth."""
+        m, n = self.tp + self.fn, self.fp + self.tn
+        rows = _ratio(m, m + n), m, n, self.tp + self.fp, m + n
+        return self.weighted or WeightedRates(self.tpr, self.fpr, *rows)
 
     @property
     def tpr(self) -> float:

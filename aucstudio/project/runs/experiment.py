@@ -67,6 +67,11 @@ class DataReference:
         return self.schema.roles
 
     @property
+    def groups(self) -> list[str]:
+        """The columns whose values group the rows."""
+        return [column for column, role in self.roles if role == "group"]
+
+    @property
     def rule(self) -> LabelRule:
         """How values of the label become classes."""
         return self.schema.rule

@@ -104,6 +104,8 @@ class ScoringReport:
         By kind of refusal, the columns that are accepted.
     empty : dict of str to int
         By column of the model, missing cells without those of ``unreadable``.
+    limited : dict of str to (int, str)
+        By column, cells beyond a limit that are read as the limit or half of it, and which.
     outside : tuple of FarCells
         Cells that are farther from the training range than it is wide; they are scored as they are.
     recurring : dict of str to (int, int)
@@ -131,13 +133,14 @@ class ScoringReport:
     allowed: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     empty: dict[str, int] = dataclasses.field(default_factory=dict)
     recurring: dict[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
+    limited: dict[str, tuple[int, str]] = dataclasses.field(default_factory=dict)
     outside: tuple[FarCells, ...] = ()
     later: dict[str, LaterDates] = dataclasses.field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain data, for ``aucstudio score --json``."""
         document: dict[str, Any] = msgspec.to_builtins(self)
-        for name in ("empty", "outside", "recurring", "later"):
+        for name in ("empty", "limited", "outside", "recurring", "later"):
             document.pop(name)
         names = ("matched", "ignored", "missing")
         document["columns"] = {name: document.pop(name) for name in names}
@@ -162,6 +165,10 @@ class ScoringReport:
                     day=late.last_day,
                 )
                 for name, late in self.later.items()
+            ),
+            *(
+                text("score_limited", column=name, cells=count, way=text("score_way", way=way))
+                for name, (count, way) in self.limited.items()
             ),
             *(text("score_gaps", column=n, rows=count) for n, count in self.gaps.items()),
             *(text("score_left_out", row=row) for row in self.left_out[:SHOWN]),
@@ -259,6 +266,7 @@ def check_input(model: Model, table: AnyTable, absent: Sequence[str] = ()) -> Sc
         left_out=table.rejected,
         empty={name: missing[name] - _bad_cells(table, name) for name in matched},
         recurring=_recurring(model, table),
+        limited={n: known for n, known in table.limited.items() if n in features and known[1]},
         later=_later(model, table),
     )
 

@@ -161,9 +161,8 @@ def _check_together(
     if validation.scheme == LEAVE_PAIR_OUT and tuning is not None:
         raise input_error("tuned_on_its_pairs")
     leaves_pairs_out = in_search or validation.scheme == LEAVE_PAIR_OUT
-    groups = [name for name, role in data.roles if role == "group"]
-    if groups and leaves_pairs_out:
-        raise pairs_break_groups(" and ".join(groups), setting)
+    if data.groups and leaves_pairs_out:
+        raise pairs_break_groups(" and ".join(data.groups), setting)
     weight = data.schema.weight
     if weight is not None and not method.takes_weights:
         able = [other.title for other in DECLARED.values() if other.takes_weights]

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from aucstudio.project import scratch
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.input_files import literal, quoted
+from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text.dialect import DELIMITERS
 from aucstudio.project.errors import input_error
 from aucstudio.project.runs.model import Model
@@ -41,7 +42,10 @@ _FIXED = ("row", "score", "threshold", "predicted", "probability")
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Block:
-    """Rows of the file: identifiers by column; probabilities are None where there are none."""
+    """Rows of the file: identifiers by column; probabilities are None where there are none.
+
+    ``marks`` are the delimiter and the decimal mark of the scored table.
+    """
 
     numbers: NDArray[np.int64]
     identifiers: dict[str, NDArray[Any]]
@@ -49,6 +53,7 @@ class Block:
     threshold: float
     predicted: NDArray[np.str_]
     probabilities: NDArray[np.float64] | None
+    marks: tuple[str, str]
 
     def columns(self) -> list[tuple[str, NDArray[Any]]]:
         """Return the columns of the file; an identifier may have the name of another column."""
@@ -84,17 +89,27 @@ def score_into(sinks: Sequence[Sink], model: Model, table: str | Path, **how: An
     """
     from aucstudio.project.runs.scoring import score_file
 
+    marks = PLAIN
+    read: Callable[..., AnyTable] = how.pop("read", read_table)
+
+    def noting(*arguments: Any, **settings: Any) -> AnyTable:
+        nonlocal marks
+        found = read(*arguments, **settings)
+        marks = csv_marks(found)
+        return found
+
     def take(numbers: NDArray[Any], named: dict[str, NDArray[Any]], scores: NDArray[Any]) -> None:
         predicted, probabilities = model.predicted(scores), model.probabilities(scores)
+        block = Block(numbers, named, scores, model.threshold, predicted, probabilities, marks)
         for sink in sinks:
-            sink(Block(numbers, named, scores, model.threshold, predicted, probabilities))
+            sink(block)
 
-    return score_file(model, table, take, **how)
+    return score_file(model, table, take, read=noting, **how)
 
 
 @contextlib.contextmanager
 def scores_sink(
-    path: str | Path | None, identifiers: Sequence[str], probability: bool
+    path: str | Path | None, identifiers: Sequence[str], probability: bool, as_input: bool = False
 ) -> Iterator[Sink]:
     """Open a sink for a file of scores.
 
@@ -106,15 +121,17 @@ def scores_sink(
         The columns of identifiers.
     probability : bool
         Whether blocks come with probabilities.
+    as_input : bool
+        Whether CSV has the delimiter and the decimal mark of the scored table.
     """
     if path is None:
-        yield csv_sink(sys.stdout)
+        yield csv_sink(sys.stdout, as_input)
     elif str(path).lower().endswith(PARQUET):
         with parquet_sink(path, identifiers, probability) as sink:
             yield sink
     else:
         with scores_file(path) as file:
-            yield csv_sink(file)
+            yield csv_sink(file, as_input)
 
 
 # ----------------------------------------------------------------- CSV
@@ -129,11 +146,8 @@ def csv_marks(table: AnyTable) -> tuple[str, str]:
     return dialect.delimiter, dialect.decimal
 
 
-def csv_sink(file: Writable, marks: Callable[[], tuple[str, str]] = lambda: PLAIN) -> Sink:
-    """Return a sink that writes blocks of scores as CSV.
-
-    ``marks`` returns the delimiter and the decimal mark when the first block is written.
-    """
+def csv_sink(file: Writable, as_input: bool = False) -> Sink:
+    """Return a sink that writes blocks of scores as CSV, with the marks of the table if asked."""
     # The header is written before the first block: not at all if the table is refused.
     begun = False
 
@@ -143,7 +157,7 @@ def csv_sink(file: Writable, marks: Callable[[], tuple[str, str]] = lambda: PLAI
         rows = zip(*(cells.tolist() for cells in columns), strict=True)
         header = [] if begun else [names]
         begun = True
-        write_csv(file, itertools.chain(header, rows), *marks())
+        write_csv(file, itertools.chain(header, rows), *(block.marks if as_input else PLAIN))
 
     return sink
 

@@ -42,8 +42,6 @@ class SearchRequest:
         The members to fit; None for those of the library that suit the rows.
     folds : int
         Of the training rows.
-    ordered : float
-        Time of the request, in seconds since the epoch: the start of the process counts too.
     """
 
     table: Table
@@ -53,7 +51,6 @@ class SearchRequest:
     preparation: PreparationChoice = USUAL
     entrants: tuple[Member, ...] | None = None
     folds: int = FOLDS
-    ordered: float = dataclasses.field(default_factory=time.time)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -184,7 +181,6 @@ class SearchLog:
 def _hold(request: SearchRequest, report: CallReporter) -> None:
     """Run a search: report standings, runs, and last the refit model."""
     limit_threads()
-    late = max(0.0, time.time() - request.ordered)
 
     def store(record: RunRecord) -> RunRecord:
         report(record)  # the receiver stores it and gives it an id
@@ -195,7 +191,7 @@ def _hold(request: SearchRequest, report: CallReporter) -> None:
         request.validation,
         request.fpr_range,
         folds=request.folds,
-        budget=Budget(request.seconds, report.stop.is_set, head_start=late),
+        budget=Budget(request.seconds, report.stop.is_set),
         entrants=request.entrants,
         store=store,
         preparation=request.preparation,

@@ -12,6 +12,7 @@ import functools
 import math
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -85,7 +86,7 @@ class CandidateComparison:
         Of the rows, all above 0.
     criterion : Criterion
     entrants : list of Member
-        The most important first; the fastest is fitted before all others.
+        The most important first, which decides where the order of fits leaves a choice.
     folds, seed : int
     budget : Budget
     growth : float
@@ -163,9 +164,7 @@ class CandidateComparison:
 
     def run(self) -> None:
         """Fit members until all are fitted or the time is over; the first is always fitted."""
-        fastest = min(self._expected, key=lambda member: self._expected[member], default=None)
-        order = sorted(self._expected, key=lambda member: member != fastest)
-        tasks = [(member, k) for member in order for k in range(self.n_folds)]
+        tasks = [(member, k) for member in self._order() for k in range(self.n_folds)]
         for task, found in in_threads(self._fit, tasks, self._look):
             if found is None or task[0] in self.fits.failed:
                 continue
@@ -179,6 +178,19 @@ class CandidateComparison:
                 self.course.append(Milestone(spent, value, method))
                 self._after = self._time_after()
         self.not_begun = [member for member in self.entrants if member not in self._known]
+
+    def _order(self) -> list[Member]:
+        """Order members: the fastest, then one of each method, then a second one of each.
+
+        Among these come those that train for the range, then those that need the least time.
+        """
+        turns, keys = Counter[str](), {}
+        for member, seconds in self._expected.items():
+            ranged = self.criterion.share > 0 and "fpr_range" in dict(member.params)
+            keys[member] = turns[member.method], not ranged, round(seconds, 1)
+            turns[member.method] += 1
+        fastest = min(keys, key=lambda member: keys[member][2], default=None)
+        return sorted(keys, key=lambda member: (member != fastest, keys[member]))
 
     @property
     def _known(self) -> set[Member]:
@@ -367,14 +379,11 @@ class Budget:
         Returns whether the user stopped the search.
     clock : callable
         Returns seconds.
-    head_start : float
-        Seconds that were used up before.
     """
 
     seconds: float = math.inf
     stopped: Callable[[], bool] = lambda: False
     clock: Callable[[], float] = time.monotonic
-    head_start: float = 0.0
 
     def __post_init__(self) -> None:
         self._began = self.clock()
@@ -387,7 +396,7 @@ class Budget:
     @property
     def spent(self) -> float:
         """Seconds since the start."""
-        return self.head_start + self.clock() - self._began
+        return self.clock() - self._began
 
     def is_over(self, reserve: float = 0.0) -> bool:
         """Return whether nothing more may begin; ``reserve`` seconds are needed afterwards."""

@@ -229,9 +229,8 @@ class _Search:
         declared = None if table.weights is None else table.weights[places]
         weights = None if declared is None else relative(declared)
         seed = validation.seed
-        members = (
-            library("thorough", len(places), seed, X.shape[1]) if entrants is None else entrants
-        )
+        options = len(places), seed, X.shape[1], self.result.band
+        members = library("thorough", *options) if entrants is None else entrants
         criterion = Criterion.of_range(self.range, positive, weights)
         parts = X, positive, groups, weights, criterion, list(members), self.folds, seed
         growth = 0.0 if self._is_whole else (len(labelled) / len(places)) ** _COST_OF_ROWS
@@ -422,16 +421,17 @@ def inner_folds(validation: Validation) -> int:
     return min(validation.folds, _MOST_FOLDS) if validation.scheme == K_FOLDS else FOLDS
 
 
-def plan_words(validation: Validation) -> str:
+def plan_words(validation: Validation, *, grouped: bool = False) -> str:
     """Describe the held-out rows and the use of the others."""
     held, folds = held_out_once(validation), inner_folds(validation)
     if held.scheme == FILE:
         rows = f"the rows of {Path(held.test_file).name}"
         return f"Final figures: {rows}. Methods are compared in {folds} folds of the open table."
     why = "" if held == validation else ", independent of the validation settings"
+    rows = f"{'whole groups, about ' * grouped}{100 * held.test_size:.0f} % of the rows"
     of = " (as under Validation)" if validation.scheme == K_FOLDS else ""
     return (
-        f"Final figures: {100 * held.test_size:.0f} % of the rows, held out at random{why}. "
+        f"Final figures: {rows}, held out at random{why}. "
         f"Methods are compared in {folds} folds{of} of the other rows."
     )
 

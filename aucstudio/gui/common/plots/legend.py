@@ -83,7 +83,6 @@ class Legend(pg.LegendItem):
     def explain(self, entries: Iterable[Entry]) -> None:
         """Show what the lines of a pen or a run are, and other items as they are drawn now."""
         self._entries = list(entries)
-        self.setLabelTextColor(current_theme().text)
         self.fit()
 
     def fit(self) -> None:
@@ -121,6 +120,7 @@ class Legend(pg.LegendItem):
 
     def _list(self, entry: Entries, width: int) -> None:
         super().clear()
+        self.setLabelTextColor(current_theme().text)
         for sample in self._samples:
             self.scene().removeItem(sample)
         self._samples = []

@@ -37,6 +37,7 @@ class RocSketch:
             self.plot.addItem(item, ignoreBounds=True)
         self.legend = Legend(self.plot)
         self.lines: list[pg.PlotCurveItem] = []
+        self._names: list[pg.TextItem] = []
         self.plot.set_whole((-_RIM, 1.0 + _RIM), (-_RIM, 1.0 + _RIM), air=0.0)
 
     def show(
@@ -56,6 +57,17 @@ class RocSketch:
         self.range.setBrush(faded(theme.band, 26))
         for edge in self.range.lines:
             edge.setPen(pen(faded(theme.band, 120), 1.0))
+
+    def label_lines(self, names: Sequence[str]) -> None:
+        """Write names beside the lines, each at another FPR."""
+        while self._names:
+            self.plot.removeItem(self._names.pop())
+        for k, (name, line) in enumerate(zip(names, self.lines, strict=False), 1):
+            at = k / (len(names) + 1)
+            item = pg.TextItem(name, color=current_theme().text, anchor=(0, 0))
+            item.setPos(at, float(np.interp(at, *line.getData())))
+            self.plot.addItem(item, ignoreBounds=True)
+            self._names.append(item)
 
 
 def outline(curve: roc.RocCurve) -> tuple[Array, Array]:

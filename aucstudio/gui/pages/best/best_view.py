@@ -17,6 +17,7 @@ from aucstudio.gui.common.widgets import (
     across,
     down,
     hint_label,
+    keep_room,
     label,
     named,
     primary,
@@ -98,9 +99,7 @@ class BestView(PageView):
         self.nothing.setText(text("best_no_picture"))
         self.entry_words = label("", "muted", wrap=True, name="best_entry_words")
         self.entry_button = push_button("best_entry_button", "", "", self._on_entry)
-        kept = self.entry_button.sizePolicy()
-        kept.setRetainSizeWhenHidden(True)  # the picture does not move when a row is chosen
-        self.entry_button.setSizePolicy(kept)
+        keep_room(self.entry_button)  # the picture does not move when a row is chosen
         row = across((self.entry_words, 1), self.entry_button)
         for part in (self.course.plot, self.curve.plot):
             # A page that scrolls gives its parts the heights that they prefer, or the least.
@@ -180,14 +179,16 @@ class BestView(PageView):
         self._show_entry()
         found = statement(standings)
         self.sentence.setText(found)
-        self.hint.setText("Starting…" if standings.ended == RUNNING else found.headline)
+        self.hint.setText("No result yet…" if standings.ended == RUNNING else found.headline)
         self._fit_board()  # the words above take their room first
 
     def _fit_board(self) -> None:
-        """Leave the picture its least height."""
-        words = self.entry_words.heightForWidth(self.entry_words.width())
-        row = max(words, self.entry_button.sizeHint().height())
-        taken = row + 2 * _GAP + scaled(_LEAST_PICTURE)
+        """Leave the picture and the result beside it their least height."""
+        result = self.verdict.heightForWidth(self.verdict.width())
+        words, button = self.entry_words, self.entry_button
+        hints = words.sizeHint().height(), button.sizeHint().height()
+        row = max(words.heightForWidth(words.width()), *hints)
+        taken = row + 2 * _GAP + max(result, scaled(_LEAST_PICTURE))
         self.board.fit_page(self.height(), self.content.height() - taken)
 
     def _runs(self, standings: Standings) -> list[ShownRun]:

@@ -12,6 +12,7 @@ from aucstudio.gui.pages.best.words import (
     settings,
     short_measure,
     title,
+    why_lower,
     why_untested,
 )
 from aucstudio.notices import text
@@ -31,14 +32,8 @@ from aucstudio.project.tournament.standings import (
 HEADS, _TIPS = worded_columns("best_table")
 _LINE = 24
 _SETTINGS, _AREA, _OPTIMISM, _TIME, _STATE = 1, 4, 5, 6, 7
-# What gives way where settings have less room than they need: whether intervals are written, which
-# columns are hidden, and to how many pixels settings are elided.
-_WAYS: tuple[tuple[bool, tuple[int, ...], int], ...] = (
-    (True, (_TIME, _OPTIMISM), 170),
-    (False, (_TIME, _OPTIMISM, _AREA), 170),
-    (False, (_TIME, _OPTIMISM, _AREA), 80),
-    (False, (_TIME, _OPTIMISM, _AREA, _SETTINGS), 80),
-)
+# What is hidden where there is no room, with intervals and then without them.
+_WAYS = {True: (_TIME, _OPTIMISM), False: (_TIME, _OPTIMISM, _AREA, _SETTINGS)}
 _LEAST, _SHARE = 3, 0.42  # lines; of the page
 
 
@@ -56,7 +51,6 @@ class Leaderboard(SheetTable):
     chosen = Signal()
 
     def __init__(self) -> None:
-        self._least_settings = 0
         words = 0, _SETTINGS, _STATE
         super().__init__(
             "best_table", "Leaderboard", HEADS, _LINE, _SETTINGS, tips=_TIPS, words=words
@@ -80,7 +74,7 @@ class Leaderboard(SheetTable):
         """Show entries; keep the chosen method selected."""
         self._standings = standings
         self.unneeded = () if standings.fpr_range else (_AREA,)  # the criterion is the AUC itself
-        for intervals, self.rarer, self._least_settings in _WAYS:
+        for intervals, self.rarer in _WAYS.items():
             self._show_rows(standings, intervals)
             if self.fit_columns():
                 break
@@ -90,7 +84,7 @@ class Leaderboard(SheetTable):
             Row(
                 cells(one, standings, intervals),
                 strong=bool(one.run) and one.run == standings.best,
-                tips={_STATE: why} if (why := why_untested(one)) else {},
+                tips={_STATE: why} if (why := _why(one, standings)) else {},
             )
             for one in standings.entries
         ]
@@ -99,10 +93,6 @@ class Leaderboard(SheetTable):
             with QSignalBlocker(self.selectionModel()):
                 self.show_rows(rows, named)
                 self.choose(self._method)
-
-    def column_room(self, column: int) -> int:
-        room = super().column_room(column)  # settings may be elided
-        return min(room, scaled(self._least_settings)) if column == _SETTINGS else room
 
     def choose(self, method: str) -> None:
         """Select the row of a method."""
@@ -155,6 +145,12 @@ def cells(entry: Standing, standings: Standings, intervals: bool = True) -> tupl
     )
 
 
+def _why(entry: Standing, standings: Standings) -> str:
+    """Explain the state of an entry where it needs a reason."""
+    is_best = entry.run and entry.run == standings.best
+    return why_lower(standings)[1] if is_best else why_untested(entry)
+
+
 def _state(entry: Standing, standings: Standings) -> str:
     """Describe the progress of an entry, or its distance from the best."""
     is_ready, lead = entry.state in (READY, JUDGED), entry.behind
@@ -165,11 +161,11 @@ def _state(entry: Standing, standings: Standings) -> str:
         states = {WAITS: waits, TRAINS: "in training", LEFT: left, READY: ready, JUDGED: "tested"}
         return states.get(entry.state, entry.state)
     if entry.run and entry.run == standings.best:
-        return "best"
+        return ": ".join(filter(None, ("best", why_lower(standings)[0])))
     if not entry.run:
         return "not tested"
     if lead is None or lead.p is None:
-        return "not compared"
+        return "too few rows to test"
     if not is_significant(lead.p):
         return "not significant"
     return text("best_behind", behind=lead.difference > 0, p=lead.p)

@@ -110,7 +110,9 @@ def doing_words(standings: Standings, *, stopping: bool) -> str:
     doing = " ".join(METHODS[word].title if word in METHODS else word for word in words)
     if stopping:
         return text("best_stopping")
-    return text("best_doing", doing=doing or "starting", spent=standings.spent, left=standings.left)
+    if not doing:
+        return text("best_starting")
+    return text("best_doing", doing=doing, spent=standings.spent, left=standings.left)
 
 
 def members_words(standings: Standings) -> str:
@@ -145,13 +147,12 @@ def statement(standings: Standings) -> Statement:
         head = text("best_failed", error=standings.error, ready=len(known) or None)
         return Statement.of(head, *remarks)
     found = standings.verdict or Verdict(text("best_none"))
-    headline = _headline(standings) or found.best
+    headline, why = _headline(standings) or found.best, why_lower(standings)[1]
     return Statement.of(
         typeset(" ".join(filter(None, (headline, _untried(standings))))),
         text("best_tested_file", file=file) if file else "",
         as_sentence(standings.error) if standings.error else "",
-        *map(typeset, (found.choice, found.runner_up, found.settles)),
-        _nested(standings),
+        *map(typeset, dict.fromkeys((found.choice, why, found.runner_up, found.settles))),
         typeset(members_words(standings)) if standings.best else "",
         found.refit,
         text(
@@ -210,15 +211,21 @@ def _alike(standings: Standings) -> int:
     )
 
 
-def _nested(standings: Standings) -> str:
-    """Explain why a single method that was chosen is not the highest in its column."""
+def why_lower(standings: Standings) -> tuple[str, str]:
+    """Explain why the best model is not the highest in its column: briefly, and as a sentence."""
     best = standings.of_run(standings.best)
-    if best is None or best.inner is None or best.method == COMBINATION:
-        return ""
+    if best is None or best.inner is None:
+        return "", ""
     most = max(one.inner.value for one in standings.entries if one.inner is not None)
     if figure_words(most) == figure_words(best.inner.value):
-        return ""
-    return text("best_nested", best=title(best), own=best.inner.value, most=most)
+        return "", ""
+    if standings.ended == STOPPED:
+        return text("best_rule", rule="stopped"), text("best_stopped")
+    if best.method == COMBINATION:
+        choice = "" if standings.verdict is None else standings.verdict.choice
+        return text("best_rule", rule="errors"), choice
+    figures = {"best": title(best), "own": best.inner.value, "most": most}
+    return text("best_rule", rule="nested"), text("best_nested", **figures)
 
 
 def _area_words(found: CriterionEstimate) -> str:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QStackedWidget
 
 from aucstudio import notices
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.controls import Segments
+from aucstudio.gui.common.controls import Segments, keep_choice
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.view import PageView
@@ -98,6 +98,8 @@ class CompareView(PageView):
         row, corrections = self.controls, [(title, key) for key, title in CORRECTION_NAMES.items()]
         self.measure_combo = row.choice("measure_combo", self.mark_stale)
         self.correction_combo = row.choice("correction_combo", self.mark_stale, corrections)
+        for combo in (self.measure_combo, self.correction_combo):
+            keep_choice(combo)
         self.groups = GroupsPage(self.session, self.controls)
         self.groups.concluded.connect(self._on_groups)
         self.groups.show_controls(False)

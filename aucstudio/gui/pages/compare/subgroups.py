@@ -38,7 +38,7 @@ from aucstudio.project.runs.record import RunRecord
 
 _ROW = 42  # two lines
 _SHARES, _HEIGHT = (3, 2), 100  # of the picture and the table; pixels of a share at first
-_MOST_NAMED = 8  # levels that the legend has room for
+_MOST_NAMED, _MOST_LABELLED = 8, 4  # levels that the legend and the picture have room for
 _HEADS, _TIPS = worded_columns("groups_table")
 
 Key = tuple[Any, ...]
@@ -179,7 +179,8 @@ class GroupsPage(QSplitter):
         if found is None or run is None:
             return
         self._draw_curves(found.groups)
-        rows = [Row(_cells(group), RunLook(group.level, k)) for k, group in enumerate(found.groups)]
+        looked = zip(found.groups, _looks(found.groups), strict=True)
+        rows = [Row(_cells(group), look) for group, look in looked]
         if rows != self.table.sheet.rows:
             self.table.show_rows(rows)
         band, target = self.session.plan.band, self.session.focus.target
@@ -187,14 +188,16 @@ class GroupsPage(QSplitter):
 
     def _draw_curves(self, groups: Sequence[Subgroup]) -> None:
         chosen = self.table.currentIndex().row()
-        looks = [RunLook(group.level, k) for k, group in enumerate(groups)]
+        looks = _looks(groups)
         pens = [run_pen(look, 3.4 if k == chosen else 1.8) for k, look in enumerate(looks)]
         curves = [(*group.curve, drawn) for group, drawn in zip(groups, pens, strict=True)]
         self.picture.show(curves, self.session.plan.band if groups else None)
         if 0 <= chosen < len(groups):
             self.picture.lines[chosen].setZValue(2)
-        named = len(groups) <= _MOST_NAMED
+        named = _MOST_LABELLED < len(groups) <= _MOST_NAMED
         self.picture.legend.explain([(look.name, look) for look in looks] if named else ())
+        labelled = looks if len(groups) <= _MOST_LABELLED else []
+        self.picture.label_lines([look.name for look in labelled])
 
     def _on_row(self, _index: QModelIndex) -> None:
         if self.found is not None:
@@ -216,6 +219,11 @@ class GroupsPage(QSplitter):
                 columns[label] = [getattr(getattr(group, name), end) for group in found.groups]
         columns["threshold"] = [group.threshold for group in found.groups]
         return columns
+
+
+def _looks(groups: Sequence[Subgroup]) -> list[RunLook]:
+    """Return greys for the levels: a colour is that of a run."""
+    return [RunLook(group.level, -1 - k) for k, group in enumerate(groups)]
 
 
 def _rows_of(name: str, record: RunRecord, table: Table) -> Table:

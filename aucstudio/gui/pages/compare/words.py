@@ -76,14 +76,17 @@ class ShownComparison:
     def left_out(self, place: int) -> str:
         """State which runs cannot be compared with the first one of a pair, and why."""
         i, j, _ = list(self.found.places())[place]
-        reasons: dict[str, list[str]] = {}
+        reasons: dict[tuple[str, str], list[str]] = {}
         for *pair, of in self.found.places():
             if of.refused and i in pair and j not in pair:
                 other = sum(pair) - i
-                why = comparison.difference(self.runs[i].record, self.runs[other].record)
-                reasons.setdefault(str(why), []).append(self.found.runs[other].name)
+                records = self.runs[i].record, self.runs[other].record
+                why = comparison.difference(*records) or of.refused
+                reason = str(why), comparison.REMEDIES.get(why.code, "")
+                reasons.setdefault(reason, []).append(self.found.runs[other].name)
         return " ".join(
-            text("not_compared_with", names=names, why=why) for why, names in reasons.items()
+            text("not_compared_with", names=names, why=why, remedy=remedy)
+            for (why, remedy), names in reasons.items()
         )
 
 

@@ -118,10 +118,10 @@ class ColumnCard(QScrollArea):
 
     # ------------------------------------------------------------- showing
 
-    def show_column(self, column: ColumnInfo | None, beyond: int = 0) -> None:
+    def show_column(self, column: ColumnInfo | None, beyond: int = 0, way: str = "") -> None:
         """Show the facts of a column before its summary is computed.
 
-        ``beyond`` counts its cells beyond a limit, which are missing.
+        ``beyond`` counts its cells beyond a limit, which are read in a ``way`` of NumberFormat.
         """
         before, self._column = self._column, column
         self.inside.setVisible(column is not None)
@@ -139,7 +139,7 @@ class ColumnCard(QScrollArea):
         as_number = text("data_date_as_number") if is_days and not column.parts else ""
         show_note(self.why, f"{why[:1].upper()}{why[1:]} {as_number}".strip())
         self.limits.setVisible(beyond > 0)
-        self.limits.setText(text("data_beyond_limits", cells=beyond))
+        self.limits.setText(text("data_beyond_limits", cells=beyond, way=way))
         show_note(self.problem, "")
         if before is None or before.name != column.name:
             self.show_summary(None)

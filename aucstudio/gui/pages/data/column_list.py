@@ -192,10 +192,8 @@ class Overview(QWidget):
 
     def _make_list(self) -> _ColumnTable:
         made = _ColumnTable(self.model)
-        header = made.horizontalHeader()
-        header.setStretchLastSection(True)
+        made.horizontalHeader().setStretchLastSection(True)
         made.offer_sorting()
-        header.sortIndicatorChanged.connect(self.model.sort)
         made.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         made.selectionModel().currentRowChanged.connect(self._on_row)
         made.selectionModel().selectionChanged.connect(self._count)
@@ -344,8 +342,7 @@ class Overview(QWidget):
 
 def _ranked(table: Table) -> tuple[object, ...]:
     """Return what the areas of a table depend on: not its roles."""
-    columns = table.columns
-    return table.sha256, table.label, table.positive, len(columns), id(columns[0].values)
+    return table.label, table.positive, table.absent, [c.different for c in table.columns]
 
 
 def _can_be(column: Column, role: str) -> bool:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QStackedWidget
 
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import across, down, explain_button, holding
+from aucstudio.gui.common.widgets import across, down, holding, keep_room, push_button
 from aucstudio.gui.pages.data.column_card import ColumnCard, column_sentence
 from aucstudio.gui.pages.data.column_list import Overview
 from aucstudio.gui.pages.data.grids import CorrelationPage, GapPage
@@ -60,7 +60,7 @@ class DataView(PageView):
         "table": "mark_stale",
         "runs": "mark_stale",
         "selection": "mark_stale",
-        "focus": "_on_focus",
+        "focus": "refresh",
     }
 
     def __init__(self, session: Session) -> None:
@@ -71,8 +71,8 @@ class DataView(PageView):
         self._table: Table | None = None
         self._going: tuple[int, ...] = ()
         self._finding = Answer(self, self._on_found, self._on_unfound)
-        self._summing = Answer(self, self._on_summary, self._on_no_summary)
         self.filters, self.card = Filters(), ColumnCard()
+        self._summing = Answer(self, self._on_summary, self.card.show_problem)
         self.sheet, self.overview = RowsSheet(session), Overview()
         self.gaps, self.correlation = GapPage(), CorrelationPage()
         parts = self.gaps, self.correlation, self.card.spread, self.card.roc
@@ -90,16 +90,19 @@ class DataView(PageView):
 
     def _make_controls(self) -> None:
         row = self.controls
-        self.back_button = row.button("data_back_button", verb=self._on_back)
         self.show_combo = row.choice("data_show_combo", verb=self._on_show)
         row.put(self.filters.class_combo)
         row.put(self.filters.part_combo)
         self.split_combo = self.choose_split("data_split_combo")
         row.put(self.correlation.kind_combo)
+        self.explain_button = row.put(push_button("data_explain_button", like="explain_button"))
+        self.explain_button.clicked.connect(self._on_explain)
+        self.save_button = row.put(self.sheet.save_button)
+        # The last and with its room: the others must not move when it appears.
+        self.back_button = row.button("data_back_button", verb=self._on_back)
+        keep_room(self.back_button)
         row.show(False, self.back_button, self.split_combo)
         row.addStretch(1)
-        self.explain_button = row.put(explain_button("data_explain_button", self._on_explain))
-        self.save_button = row.put(self.sheet.save_button)
 
     def _connect(self) -> None:
         self.filters.changed.connect(self.refresh)
@@ -115,7 +118,7 @@ class DataView(PageView):
         self.card.parts_chosen.connect(
             lambda name, parts: self._edit(f"Change parts of {name}", parts={name: parts})
         )
-        self.card.limits_asked.connect(lambda: self.session.asked.emit("import", ()))
+        self.card.limits_asked.connect(lambda: self.session.asked.emit("import", ({},)))
         self.gaps.clicked.connect(self._on_gap)
         for page in (self.gaps, self.correlation):
             page.concluded.connect(self.sentence.setText)
@@ -216,6 +219,8 @@ class DataView(PageView):
         if found is None:
             return
         if self.shows == ROWS:
+            self.sheet.show_focus()
+            self.explain_button.setEnabled(self.sheet.place()[0] is not None)
             self.sentence.setText(rows_sentence(found))
         elif self.shows == COLUMNS:
             self.overview.mark(self.column)
@@ -241,7 +246,6 @@ class DataView(PageView):
         for control in (self.save_button, self.filters.class_combo, self.filters.part_combo):
             control.setVisible(has_table and shows in (ROWS, GAPS))
         self.explain_button.setVisible(shows == ROWS and self.session.explains_rows)
-        self.explain_button.setEnabled(self.session.focus.row is not None)
 
     # ------------------------------------------------------------- the column
 
@@ -259,12 +263,15 @@ class DataView(PageView):
 
     def _sum_up(self) -> None:
         column, table = self._pointed_column(), self._table
-        bad = None if column is None or table is None else table.unreadable.get(column.name)
-        self.card.show_column(column, 0 if bad is None else bad.beyond_limits)
-        if column is None or table is None or self.card.isHidden():
+        if column is None or table is None:
+            self.card.show_column(None)
             return
-        # A role changes nothing of what the cells are, but for the label's.
-        key = table.sha256, table.label, table.positive, column.name, column.role == "label"
+        self.card.show_column(column, *table.limited.get(column.name, (0, "")))
+        if self.card.isHidden():
+            return
+        # A role changes nothing of what the cells are, but for the label's. Cells that were read
+        # again have another count.
+        key = column.different, column.absent, table.label, table.positive, column.role == "label"
         if key != self._summing.key:
             self.card.show_summary(None)
             finder = self._finder
@@ -272,10 +279,6 @@ class DataView(PageView):
                 key,
                 lambda post: sum_up(column, finder.classes_of(table), lambda: stop_if_asked(post)),
             )
-
-    def _on_no_summary(self, words: str) -> None:
-        self.card.show_summary(None)
-        self.card.show_problem(words)
 
     def _on_summary(self, summary: ColumnSummary) -> None:
         self.card.show_summary(summary)
@@ -324,10 +327,12 @@ class DataView(PageView):
     def _go(self) -> None:
         """Go to the requested rows; remove a filter that hides them."""
         rows, self._going = self._going, ()
-        if not rows or self.sheet.go_to(list(rows)):
-            return
         row_filter = self.filters.row_filter
-        if row_filter.text or row_filter.of_class is not None or row_filter.part != ALL:
+        if rows and self.sheet.go_to(list(rows)):
+            self.session.point_at(row=rows[0])
+        elif rows and (
+            row_filter.text or row_filter.of_class is not None or row_filter.part != ALL
+        ):
             self._going = rows
             self.session.message.emit(text("data_unfiltered"))
             self._unfilter()
@@ -348,17 +353,11 @@ class DataView(PageView):
         self.point_column(column)
         self.session.point_at(row=row)
 
-    def _on_focus(self) -> None:
-        self.refresh()
-        row = self.session.focus.row
-        if row is not None and row != self.sheet.place()[0]:
-            self.sheet.go_to([row])
-
     def _on_gap(self, row: int, column: str) -> None:
         self.point_column(column)
+        self.session.point_at(row=row)
         self._show_view(ROWS)
         self.sheet.go_to([row], column)
-        self.session.point_at(row=row)
 
     def _on_show(self) -> None:
         self.pages.setCurrentIndex(self.show_combo.currentIndex())

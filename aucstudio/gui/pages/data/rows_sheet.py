@@ -106,7 +106,8 @@ class RowsSheet(TableView):
         self._set_up_heads()
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._on_menu)
-        self.selectionModel().currentChanged.connect(self._on_current)
+        self.selectionModel().currentChanged.connect(self._on_chosen)
+        self.selectionModel().selectionChanged.connect(self._on_chosen)
 
     def _set_up_heads(self) -> None:
         across, down = self.horizontalHeader(), self.verticalHeader()
@@ -126,8 +127,8 @@ class RowsSheet(TableView):
     # ------------------------------------------------------------- showing
 
     def show_found(self, found: FoundRows | None) -> None:
-        """Show other rows; keep the current cell if its row is among them."""
-        row, column = self.place()
+        """Show other rows; keep the current column."""
+        _row, column = self.place()
         self._found, self._by_hand = found, False
         show_found(self.model_, found)
         rows = None if found is None else found.asked.row_filter
@@ -136,8 +137,7 @@ class RowsSheet(TableView):
         with QSignalBlocker(self.horizontalHeader()):
             self.horizontalHeader().setSortIndicator(-1 if place is None else place, order)
         self._fit()
-        if row is not None:
-            self.go_to([row], column)
+        self.show_focus(column)
         sorted_by = None if rows is None else (rows.order, rows.descending)
         if place is not None and sorted_by != self._sorted_by:
             self.scrollToTop()  # who sorts wants to see the ends, wherever the row is now
@@ -150,6 +150,12 @@ class RowsSheet(TableView):
         if not index.isValid() or index.row() >= len(self.model_.rows):
             return None, ""
         return int(self.model_.rows[index.row()]), self.model_.columns[index.column()].name
+
+    def show_focus(self, column: str = "") -> None:
+        """Select the row in focus; none if it is not here."""
+        row = self._session.focus.row
+        if row != self.place()[0] and not self.go_to([] if row is None else [row], column):
+            self.selectionModel().clear()
 
     def go_to(self, rows: list[int], column: str = "") -> bool:
         """Select rows of the table and show the first; False if none of them is here."""
@@ -186,8 +192,9 @@ class RowsSheet(TableView):
 
     # ------------------------------------------------------------- sort and filter
 
-    def _on_current(self, index: QModelIndex) -> None:
-        if index.isValid() and self._by_hand:
+    def _on_chosen(self) -> None:
+        # Qt makes a cell current, without selecting it, when the sheet receives the focus.
+        if self._by_hand and self.selectionModel().isSelected(self.currentIndex()):
             self.pointed.emit(*self.place())
 
     def _on_sort(self, place: int, order: Qt.SortOrder) -> None:

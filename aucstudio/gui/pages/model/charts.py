@@ -175,6 +175,7 @@ def _importance_sentence(
         going=going,
     )
     if going:
+        head = text("model_importance_few") if state == "none" else head
         return Statement(head, text("model_importance_going"))
     several = "model_importance_splits" if len(found.areas) > 1 else "model_importance_one_split"
     columns, all_rows = len(found.columns), found.rows == found.of_rows

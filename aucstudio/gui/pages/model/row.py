@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from typing import ClassVar
 
 import numpy as np
@@ -23,7 +22,9 @@ from aucstudio.project.explain.contributions import (
     as_lines,
     cell_words,
     explain_row,
+    identifiers,
     score_headline,
+    signed_cell,
     tip,
 )
 from aucstudio.project.runs.record import RunRecord
@@ -117,7 +118,9 @@ class RowPart(LongPicture[RowDetail]):
         rows = [_whisker(part, exact=found.exact) for part in found.shown(most)]
         self.chart.show_rows(rows, subject.run.look)
         self.chart.name_sides(f"towards {model.positive}", f"towards {model.negative}")
-        words = score_headline(found, found.row + 1, "the training rows", _outcome(subject, found))
+        about_row = [*identifiers(subject.data, found.row), _outcome(subject, found)]
+        label = ", ".join(filter(None, about_row))
+        words = score_headline(found, found.row + 1, "the training rows", label)
         if self._answer.busy:
             details = [text("model_row_sampling")]
         else:
@@ -141,13 +144,8 @@ def _worst_positive(subject: ModelSubject) -> int | None:
 def _whisker(part: Contribution, *, exact: bool) -> Whisker:
     reach = np.nan if exact or part.standard_error == 0 else _REACH * part.standard_error
     value = part.contribution
-    name = f"{part.column} = {_shown(part.value)}" if part.usual else part.column
+    name = f"{part.column} = {signed_cell(part.value)}" if part.usual else part.column
     return Whisker(name, value, value - reach, value + reach, tip(part, exact=exact))
-
-
-def _shown(value: str) -> str:
-    """Return a cell with a minus sign in place of a leading hyphen."""
-    return re.sub(r"^-(?=[0-9.])", "−", value)
 
 
 def _outcome(subject: ModelSubject, found: RowDetail) -> str:
@@ -165,7 +163,7 @@ def _facts(subject: ModelSubject, row: int) -> str:
     """State the identifier and the label of a row."""
     columns = [column for column in subject.data.columns if column.role in ("id", "label")]
     return text(
-        "model_row_facts", facts=[f"{c.name} = {_shown(cell_words(c, row))}" for c in columns]
+        "model_row_facts", facts=[f"{c.name} = {signed_cell(cell_words(c, row))}" for c in columns]
     )
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtGui import QColor, QPen
-from PySide6.QtWidgets import QApplication
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.arrays import Array
@@ -158,7 +157,6 @@ class SideNames:
         self.wrong.setText(wrong, color=theme.wrong)
         self.right.setText(right, color=theme.text)
         for item in (self.wrong, self.right):
-            item.setFont(QApplication.font())  # pyqtgraph keeps its first font
             item.fill = pg.mkBrush(theme.card)
         self._place()
 

@@ -15,7 +15,6 @@ from aucstudio.engine.scorers import KernelScorer
 from aucstudio.gui.common.table import Row, SheetTable, worded_columns
 from aucstudio.gui.common.widgets import (
     across,
-    data_button,
     down,
     label,
     named,
@@ -201,9 +200,8 @@ class PairPanel(QWidget):
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.table.horizontalHeader().setMaximumSectionSize(240)
-        self.data_button = data_button(
-            "pair_data_button", lambda: session.show_rows(session.focus.pair or ())
-        )
+        self.data_button = push_button("pair_data_button", like="data_button")
+        self.data_button.clicked.connect(lambda: session.show_rows(session.focus.pair or ()))
         back, on, close = (
             push_button(name, verb=verb)
             for name, verb in (

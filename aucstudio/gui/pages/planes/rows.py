@@ -22,9 +22,7 @@ from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import (
     across,
-    data_button,
     down,
-    explain_button,
     label,
     named,
     push_button,
@@ -288,10 +286,10 @@ class RowPanel(QWidget):
         self.heading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.cells = label("", "muted", wrap=True, name="row_cells")
         self._row = 0
-        self.data_button = data_button("row_data_button", lambda: session.show_rows((self._row,)))
-        self.explain_button = explain_button(
-            "row_explain_button", lambda: session.explain_row(self._row)
-        )
+        self.data_button = push_button("row_data_button", like="data_button")
+        self.data_button.clicked.connect(lambda: session.show_rows((self._row,)))
+        self.explain_button = push_button("row_explain_button", like="explain_button")
+        self.explain_button.clicked.connect(lambda: session.explain_row(self._row))
         tip, verb = "Deselect the row", lambda: session.point_at(row=None)
         self.close_button = push_button("row_close_button", "C&lose", tip, verb)
         buttons = self.data_button, self.explain_button, self.close_button

@@ -244,7 +244,7 @@ class Canvas:
         """
         whole = ends(axes[0]), (ends(axes[1]) if face.key == "roc" else (0.0, top))
         self.chance_item.setData(*placed(*face.chance(share), *axes))
-        if (face, whole, axes[0].key) == (self.face, self.whole, self.along.key) and (
+        if (face.key, whole, axes[0].key) == (self.face.key, self.whole, self.along.key) and (
             self._bottom.labelText
         ):
             return False

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
-import msgspec
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QSignalBlocker, Qt
@@ -15,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common import curve_figures
-from aucstudio.gui.common.controls import ControlRow, Verb
+from aucstudio.gui.common.controls import ControlRow, Verb, keep_choice
 from aucstudio.gui.common.form import edge_box
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import fix_width
@@ -156,27 +154,19 @@ class RocControls:
 
     def remember(self) -> None:
         """Restore the choices, and store them when they change."""
-        kept = preferences().now.roc
-        for name, combo in (
-            ("face", self.face_combo),
-            ("axes", self.axis_combo),
-            ("curves", self.curve_combo),
-        ):
-            combo.setCurrentIndex(max(combo.findData(getattr(kept, name)), 0))
-            combo.activated.connect(
-                lambda _index, name=name, combo=combo: _keep(**{name: combo.currentData()})
-            )
-        self.choose(kept.confidence, kept.area)
-        self.bands.triggered.connect(lambda action: _keep(confidence=_key(action)))
-        self.areas.triggered.connect(lambda action: _keep(area=_key(action)))
+        for combo in (self.face_combo, self.axis_combo, self.curve_combo):
+            keep_choice(combo)
+        kept = preferences()
+        choices, layers = kept.now.choices, kept.now.layers
+        self.choose(choices.get("confidence", ""), choices.get("area", ""))
+        for name, group in (("confidence", self.bands), ("area", self.areas)):
+            group.triggered.connect(lambda a, name=name: kept.put_in("choices", name, _key(a)))
         for action in self.show_menu.actions():
             name = action.objectName()
             if action.isCheckable() and name != _EDITS:
-                if kept.layers.get(name, action.isChecked()) != action.isChecked():
+                if layers.get(name, action.isChecked()) != action.isChecked():
                     action.trigger()
-                action.triggered.connect(
-                    lambda on, name=name: _keep(layers={**preferences().now.roc.layers, name: on})
-                )
+                action.triggered.connect(lambda on, name=name: kept.put_in("layers", name, on))
 
 
 def _submenu(menu: QMenu, title: str, names: Sequence[str]) -> QActionGroup:
@@ -193,10 +183,6 @@ def _submenu(menu: QMenu, title: str, names: Sequence[str]) -> QActionGroup:
 def _key(action: QAction) -> str:
     """Return what an action of a submenu chooses."""
     return action.objectName().split("_")[1]
-
-
-def _keep(**changes: Any) -> None:
-    preferences().put(roc=msgspec.structs.replace(preferences().now.roc, **changes))
 
 
 class RangeControl:

@@ -25,10 +25,11 @@ from aucstudio.gui.common.plots.curves import CurveItem, PlacedLine, Window
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.pages.roc.axes import Axis, Points, nearest, placed
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.notices.words import percent_words
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
 _GRID = 2_001  # places at which the mean of long curves is taken
-TOP = 0.1  # share of the rows that gain and lift are quoted for
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -66,12 +67,14 @@ class Face:
     x_title, y_title : str
     names : (str, str)
         Of the columns of its numbers.
-    figure_title, figure_words : str
+    heading, calls : str
         Heading of the legend's number, and what the sentence calls it.
-    figure : callable
-        Computes that number from a curve.
+    measure : callable or None
+        Computes that number from a curve; None for the height at ``top``.
     better : int
         1 where more is better, -1 where less is.
+    top : float
+        Share of the rows that gain and lift are quoted for.
     points, path : callable
         Of one curve; ``path`` may hold more than the vertices.
     height : callable
@@ -87,9 +90,9 @@ class Face:
     x_title: str
     y_title: str
     names: tuple[str, str]
-    figure_title: str
-    figure_words: str
-    figure: Callable[[roc.RocCurve], float]
+    heading: str
+    calls: str
+    measure: Callable[[roc.RocCurve], float] | None
     points: Callable[[roc.RocCurve], Points]
     path: Callable[[roc.RocCurve], Points]
     height: Callable[[roc.RocCurve, Array], Array]
@@ -97,6 +100,25 @@ class Face:
     corner: tuple[int, int] = (1, 1)
     better: int = 1
     counted: bool = True
+    top: float = 0.1
+
+    @property
+    def figure_title(self) -> str:
+        return self.heading.format(top=percent_words(self.top))
+
+    @property
+    def figure_words(self) -> str:
+        return self.calls.format(top=percent_words(self.top))
+
+    def figure(self, curve: roc.RocCurve) -> float:
+        """Compute the legend's number of a curve."""
+        if self.measure is not None:
+            return self.measure(curve)
+        return float(self.height(curve, np.array([self.top]))[0])
+
+    def quoted_at(self, band: Band) -> Face:
+        """Return the same face, quoted for the share of the rows at which a range of FPR ends."""
+        return dataclasses.replace(self, top=band[1]) if band[1] < 1 else self
 
 
 class Shapes:
@@ -120,11 +142,6 @@ class Shapes:
             return Shape(trace, (trace.x, trace.y), (trace.x, trace.y), trace.spread, False)
         x, y, spread = _mean(self.face, self.known.curves)
         return Shape(trace, (x, y), (x, y), spread, False)
-
-    @cached_property
-    def figures(self) -> tuple[float, ...]:
-        """The face's number in each split."""
-        return tuple(self.face.figure(curve) for curve in self.known.curves)
 
 
 def _of_split(face: Face, trace: Trace) -> Shape:
@@ -227,15 +244,13 @@ FACES: dict[str, Face] = {
         ),
         Face(
             "gain", "Gain", "Share of rows predicted positive", "Share of positives found",
-            ("rows", "found"), "In top 10 %",
-            "share of positives found in the top 10 % of rows",
-            lambda curve: float(_gain_at(curve, np.array([TOP]))[0]),
+            ("rows", "found"), "In top {top}",
+            "share of positives found in the top {top} of rows", None,
             roc.gain, roc.gain, _gain_at, _diagonal,
         ),
         Face(
             "lift", "Lift", "Share of rows predicted positive", "Lift", ("rows", "lift"),
-            "Lift at 10 %", "lift in the top 10 % of rows",
-            lambda curve: float(_lift_at(curve, np.array([TOP]))[0]),
+            "Lift at {top}", "lift in the top {top} of rows", None,
             _lift_points, _lift_path, _lift_at, lambda _share: (_UNIT, np.ones(2)),
             corner=(1, 0),
         ),

@@ -150,7 +150,7 @@ class RocView(PageView):
         return (self.canvas.live_item,)
 
     def _face(self) -> Face:
-        return FACES[self.choices.face]
+        return FACES[self.choices.face].quoted_at(self.session.plan.band)
 
     def let_controls_shrink(self) -> None:
         """Keep the width of the lists: a list without room is hidden."""

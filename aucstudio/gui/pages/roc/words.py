@@ -18,7 +18,7 @@ from aucstudio.gui.common.curve_figures import (
 )
 from aucstudio.gui.common.plain_text import Markup, joined, rich, shortened
 from aucstudio.gui.common.sentence import Statement
-from aucstudio.gui.pages.roc.lines import Drawn, Face, shapes_of
+from aucstudio.gui.pages.roc.lines import Drawn, Face
 from aucstudio.gui.pages.roc.operating_point import FocusedPoint
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices import text, texts
@@ -53,10 +53,11 @@ def face_sentence(face: Face, runs: list[ShownRun]) -> Statement:
     """State the best and the second run by the figure of a face, and chance level."""
     if not runs:
         return Statement()
-    figures = {run: float(np.mean(shapes_of(run.record, face).figures)) for run in runs}
+    figures = {run: float(np.mean(_figures(face, run.record))) for run in runs}
     ranked = sorted(runs, key=lambda run: -face.better * figures[run])[:2]
     shown = [figure_words(figures[run]) for run in ranked]
     share = positives_share(ranked[0].record)
+    most = 1 / max(share, face.top)
     best = text(
         "best_in_face",
         state="one" if len(ranked) == 1 else "level" if shown[0] == shown[1] else "two",
@@ -69,7 +70,7 @@ def face_sentence(face: Face, runs: list[ShownRun]) -> Statement:
         splits=any(len(run.record.splits) > 1 for run in ranked),
     )
     return Statement(
-        best, text("chance_in_face", face=face.key, share=share, top=min(1 / share, 10))
+        best, text("chance_in_face", face=face.key, share=share, top=face.top, lift=most)
     )
 
 
@@ -207,13 +208,18 @@ def range_words(run: ShownRun | None, band: Band, scale: str) -> str:
 # ----------------------------------------------------------------- the figures
 
 
+def _figures(face: Face, record: RunRecord) -> list[float]:
+    """Return the number of a face in each split."""
+    return [face.figure(curve) for curve in run_curves(record).curves]
+
+
 def figure_cells(face: Face, run: ShownRun) -> list[str]:
     """Write the figure of a picture and its 95 % interval, if any."""
     record = run.record
     if face.key == "roc":
         auc = run_curves(record).auc
         return [figure_words(auc.value), interval_words(auc.low, auc.high)]
-    values = shapes_of(record, face).figures
+    values = _figures(face, record)
     if len(values) < 2:
         return [figure_words(values[0]), ""]
     top = np.inf if face.key == "lift" else 1.0

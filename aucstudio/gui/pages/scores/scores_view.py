@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QDoubleSpinBox
 from aucstudio.engine import roc
 from aucstudio.gui.common.form import number_box
 from aucstudio.gui.common.sentence import Statement
-from aucstudio.gui.common.theme import current_theme, fix_width
+from aucstudio.gui.common.theme import fix_width
 from aucstudio.gui.common.threshold import CARD_WIDTH, Chosen, ThresholdChooser
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import across, down, quietly, scrolled
+from aucstudio.gui.common.widgets import STRETCH, across, down, quietly, scrolled
 from aucstudio.gui.pages.scores.score_plot import COUNTS, DENSITY, ScorePlot
 from aucstudio.gui.pages.scores.worst_rows import (
     WorstRows,
@@ -28,6 +28,7 @@ from aucstudio.gui.pages.scores.worst_rows import (
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
+from aucstudio.project.explain.contributions import row_name
 from aucstudio.project.results.score_distribution import ScoreDistribution
 from aucstudio.project.results.thresholds import Confusion, counts_at, curve_of
 from aucstudio.project.runs.record import SplitResult
@@ -68,7 +69,6 @@ class ScoresView(PageView):
         super().__init__(session, "scores_view", "Scores")
         self.distribution: ScoreDistribution | None = None
         self._names = ("", "")
-        self._applied_style: tuple[str, ...] = ()
         self._drawn: tuple[object, ...] = ()  # the run and split, or live run and scorer
         self._finished: tuple[ShownRun, int, SplitResult] | None = None
         self._band_ends = (-math.inf, math.inf)
@@ -102,7 +102,7 @@ class ScoresView(PageView):
 
     def _lay_out(self) -> None:
         # Words wrap in the width of the chooser, and are as high as they are there.
-        figures = down(self.chooser, (self.worst, 1), gap=12, around=(0, 0, _AIR, 0))
+        figures = down(self.chooser, self.worst, STRETCH, gap=12, around=(0, 0, _AIR, 0))
         self.side = scrolled(figures, "scores_figures", "Threshold and worst rows")
         fix_width(self.side, CARD_WIDTH + _AIR)
         self.set_content(across((self.plot, 1), self.side, gap=16), "No scores yet")
@@ -148,7 +148,7 @@ class ScoresView(PageView):
             self._drawn = (run.record.id, k)
             self._draw(ScoreDistribution.of(split.test_positive, split.test_scores))
             self.plot.show_whole()
-        self._name_classes()
+        self.picture.name_classes(self._names)
         self._show_parts()
         from_file = run.record.experiment.validation.scheme == "file"
         table = self.session.table
@@ -166,7 +166,7 @@ class ScoresView(PageView):
         others = [] if table is None else [name for name in table.classes if name != positive]
         self._names = (positive, others[0] if len(others) == 1 else "the rest")
         self._draw(ScoreDistribution.of(picture.positive, picture.scores))
-        self._name_classes()
+        self.picture.name_classes(self._names)
         self._show_parts()
         rows = len(picture.positive)
         self.sentence.setText(
@@ -226,10 +226,12 @@ class ScoresView(PageView):
 
     def _show_row(self, split: SplitResult, row: int | None) -> None:
         # Rows of a test file are not rows of the table.
-        at_hand = row is not None and self.worst.has_table
-        place = np.flatnonzero(split.test_rows == row) if at_hand else np.empty(0, np.intp)
-        score = float(split.test_scores[place[0]]) if len(place) else None
-        self.picture.show_row(score, "" if row is None else f"row {row + 1:,}")
+        table = self.session.table if self.worst.has_table else None
+        place = np.flatnonzero(split.test_rows == row)
+        if row is None or table is None or not len(place):
+            self.picture.show_row(None)
+        else:
+            self.picture.show_row(float(split.test_scores[place[0]]), row_name(table, row))
         self.worst.show_row(row)
 
     def _counts(self, split: SplitResult) -> Confusion:
@@ -261,13 +263,6 @@ class ScoresView(PageView):
             sentence = threshold_sentence(run.look.name, threshold, counts, self._names)
             band = band_sentence(self.session.plan.band, self._band_ends)
             self.sentence.setText(sentence.then(band))
-
-    def _name_classes(self) -> None:
-        applied = (*self._names, current_theme().name)
-        if applied == self._applied_style:
-            return
-        self._applied_style = applied
-        self.picture.name_classes(self._names)
 
 
 def _threshold_box() -> QDoubleSpinBox:

@@ -15,18 +15,21 @@ from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.table import Row, SheetTable, worded_columns
-from aucstudio.gui.common.theme import fix_width, scaled
+from aucstudio.gui.common.theme import fix_width
 from aucstudio.gui.common.threshold import CARD_WIDTH
 from aucstudio.gui.common.widgets import (
+    LEFT,
+    STRETCH,
     ElidedCombo,
     across,
-    data_button,
     down,
-    explain_button,
+    fold_mark,
     label,
+    link_button,
     make_action,
     make_menu,
     named,
+    push_button,
     show_note,
 )
 from aucstudio.gui.state.session import Session, ShownRun
@@ -35,7 +38,7 @@ from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import class_words, score_words
 from aucstudio.project.data.columns import cell_texts
 from aucstudio.project.data.table import Table
-from aucstudio.project.explain.contributions import cell_words
+from aucstudio.project.explain.contributions import cell_words, row_name
 from aucstudio.project.results.thresholds import Confusion
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import SplitResult
@@ -116,8 +119,8 @@ def held_out_columns(run: ShownRun, table: Table | None) -> dict[str, list[objec
     return data
 
 
-MOST = 100  # rows that are listed
-_LINE, _LEAST_LINES = 22, 5
+FIRST, MOST = 8, 100  # rows that are listed at first and on demand
+_LINE, _MOST_CELLS = 22, 30
 _HEADS, _TIPS = worded_columns("worst_table")
 
 
@@ -180,20 +183,22 @@ class WorstRows(QWidget):
         title = PlainLabel("Ro&ws by score")
         title.setBuddy(self.side)
         title.setProperty("role", "muted")
-        self.list = SheetTable(
-            "worst_table", "Rows by score", _HEADS, _LINE, 1, tips=_TIPS, words=()
-        )
+        self.list = SheetTable("worst_table", "Rows by score", _HEADS, _LINE, tips=_TIPS)
         self.list.selectionModel().currentRowChanged.connect(lambda: self._do("point"))
         self.list.activated.connect(lambda: self._do("data"))
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.list.customContextMenuRequested.connect(self._on_menu)
-        self.data_button = data_button("worst_data_button", lambda: self._do("data"))
-        self.explain_button = explain_button("worst_explain_button", lambda: self._do("explain"))
+        self.more = link_button("worst_more_button")
+        self.more.toggled.connect(self._fill)
+        self.data_button, self.explain_button = (
+            push_button(f"worst_{what}_button", verb=partial(self._do, what), like=f"{what}_button")
+            for what in ("data", "explain")
+        )
         self.about = label("", "muted", wrap=True, name="row_about")
         self.sheet = SheetTable("row_cells", "Cells of the row", ("Column", "Cell"), _LINE)
         buttons = across((self.data_button, 1), (self.explain_button, 1))
-        parts = title, self.side, (self.list, 3), self.about, (self.sheet, 2), buttons
-        self.setLayout(down(*parts, gap=4))
+        parts = title, self.side, self.list, (self.more, LEFT), self.about, self.sheet, buttons
+        self.setLayout(down(*parts, STRETCH, gap=4))
 
     def show_split(self, split: SplitResult, table: Table | None) -> None:
         """List the rows of a split; ``table`` is None if its rows are not available."""
@@ -206,9 +211,9 @@ class WorstRows(QWidget):
             self._fill()
 
     def fit(self) -> None:
-        """Leave the list room for some rows in the current size of text."""
-        head = self.list.horizontalHeader().sizeHint().height()
-        self.list.setMinimumHeight(head + _LEAST_LINES * scaled(_LINE))
+        """Give the lists the height of their rows in the current size of text."""
+        self.list.fit_rows(1, MOST)
+        self.sheet.fit_rows(1, _MOST_CELLS)
 
     @property
     def has_table(self) -> bool:
@@ -231,14 +236,17 @@ class WorstRows(QWidget):
         assert self._split is not None
         place = np.flatnonzero(self._split.test_rows == row)
         where = "" if len(place) else ", not held out in this split"
-        show_note(self.about, f"Row {row + 1:,}{where}")
+        show_note(self.about, f"{row_name(self._table, row)}{where}")
         self.sheet.show_rows([Row(cells) for cells in row_cells(self._table, row)])
+        self.fit()
 
     def _fill(self) -> None:
         if self._split is None:
             return
         split, side = self._split, (True, False, None)[self.side.currentIndex()]
-        self.worst = Worst.of(split, side)
+        self.worst = Worst.of(split, side, MOST if self.more.isChecked() else FIRST)
+        words = text("worst_more", most=MOST, first=FIRST, open=self.more.isChecked())
+        self.more.setText(f"{fold_mark(self.more.isChecked())} {words}")
         columns = () if self._table is None else self._table.columns
         named = next((column for column in columns if column.role == "id"), None)
         rows = self.worst.rows.tolist()
@@ -251,6 +259,7 @@ class WorstRows(QWidget):
         self.list.show_rows([Row(cells) for cells in figures], heads)
         self.list.setColumnHidden(2, side is not None)
         self.list.setColumnHidden(3, side is None)
+        self.fit()
 
     def _mark(self, row: int | None) -> None:
         selection = self.list.selectionModel()

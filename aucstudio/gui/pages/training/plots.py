@@ -19,7 +19,8 @@ from aucstudio.gui.common.plots.legend import Entry, Legend, keep_sample
 from aucstudio.gui.common.plots.plot import Plot, Range
 from aucstudio.gui.common.plotting import faded, make_plot, pen, run_pen, style_plot
 from aucstudio.gui.common.theme import current_theme, run_symbol
-from aucstudio.gui.pages.training.progress import HELD, ITERATION, TRAIN, Course, area_name
+from aucstudio.gui.pages.training.progress import HELD, MEMBER, SECONDS, TRAIN, Course, area_name
+from aucstudio.notices import text
 from aucstudio.notices.words import power_words
 from aucstudio.project.runs.experiment import Band
 
@@ -256,7 +257,8 @@ class TrainingPlots(QVBoxLayout):
                 PROGRESS: course.progress,
             }[what]
             line_pen = _pen(course, strong)
-            lines.append(CourseLine(course, course.steps_along(axis), y, line_pen, strong))
+            x, is_discrete = course.steps_along(axis), course.unit == MEMBER
+            lines.append(CourseLine(course, x, y, line_pen, strong, is_discrete))
         self.upper_lines[live].draw(lines)
 
     def draw_areas(self, courses: Seen, axis: str, band: Band | None, *, live: bool) -> None:
@@ -282,9 +284,9 @@ class TrainingPlots(QVBoxLayout):
         self.upper.setLabel("left", _TITLES[what], color=muted)
         self.lower.setLabel("left", "AUC" if band is None else "Partial AUC", color=muted)
         plain_tooltip(self.lower, area_name(band))
-        title = "Iteration" if axis == ITERATION else "Seconds"
+        title = text("training_steps", axis=axis)
         for plot in self.both():
-            plot.getAxis("bottom").is_whole = axis == ITERATION
+            plot.getAxis("bottom").is_whole = axis != SECONDS
         self.lower.setLabel("bottom", title, color=muted)
         bottom = self.upper.getAxis("bottom")
         bottom.setStyle(showValues=not lower)

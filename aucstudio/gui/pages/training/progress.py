@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -18,8 +18,9 @@ from aucstudio.gui.state.session import ShownRun
 from aucstudio.project.runs.experiment import Band, Experiment
 from aucstudio.project.runs.progress import Look
 from aucstudio.project.runs.record import ScoresDuringTraining, SplitResult, TrainingCurve
+from aucstudio.project.tournament.standings import COMBINATION
 
-ITERATION, SECONDS = "iteration", "seconds"
+ITERATION, MEMBER, SECONDS = "iteration", "member", "seconds"
 TRAIN, HELD = "train", "held"
 _LIVE_POINTS = 4_000
 _ROUNDING = float(np.finfo(float).eps)
@@ -34,7 +35,7 @@ class Course:
     run : str
         Id of the run; empty for the one in progress.
     look : RunLook
-    problem : hashable
+    problem : (str, str)
         What is minimised: the method and its settings.
     split, splits : int
         Which fit of how many.
@@ -48,7 +49,7 @@ class Course:
 
     run: str
     look: RunLook
-    problem: Hashable
+    problem: tuple[str, str]
     split: int
     splits: int
     steps: TrainingCurve
@@ -59,6 +60,11 @@ class Course:
     @property
     def is_live(self) -> bool:
         return not self.run
+
+    @property
+    def unit(self) -> str:
+        """What a step adds: an iteration, or a member of an ensemble."""
+        return step_unit(self.problem[0])
 
     @property
     def is_one_step(self) -> bool:
@@ -122,7 +128,12 @@ def _course_of(run: ShownRun, split: SplitResult, k: int, count: int) -> Course:
     return Course(run.record.id, run.look, problem, k, count, split.curve, *times, areas)
 
 
-def _problem(experiment: Experiment) -> Hashable:
+def step_unit(method: str) -> str:
+    """Name what a step of a method adds."""
+    return MEMBER if method == COMBINATION else ITERATION
+
+
+def _problem(experiment: Experiment) -> tuple[str, str]:
     return experiment.method, repr(sorted(experiment.params.items()))
 
 

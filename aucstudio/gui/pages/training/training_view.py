@@ -26,6 +26,7 @@ from aucstudio.gui.pages.training.plots import (
 )
 from aucstudio.gui.pages.training.progress import (
     HELD,
+    ITERATION,
     Course,
     course_table,
     live_course,
@@ -174,7 +175,8 @@ class TrainingView(PageView):
         axis, what, band = self._choices()
         self.key.setText(text("training_key", above=what))
         done, plots = self._seen(), self.plots_
-        plots.name(axis, what, band, upper=steps, lower=areas)
+        units = " ".join(sorted({course.unit for course in self._all_seen()}))
+        plots.name(units if axis == ITERATION else axis, what, band, upper=steps, lower=areas)
         lines = [pair for pair in done if steps and len(pair[0].steps.iteration)]
         plots.draw_steps(lines, axis, what, live=False)
         ready = [pair for pair in done if areas and len(pair[0].look_iteration)]

@@ -11,7 +11,7 @@ import numpy as np
 from aucstudio.engine import METHODS, inference, roc
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.sentence import Statement
-from aucstudio.gui.pages.training.progress import HELD, TRAIN, Course, area_name
+from aucstudio.gui.pages.training.progress import HELD, TRAIN, Course, area_name, step_unit
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices import text
@@ -102,6 +102,7 @@ def run_sentence(run: ShownRun) -> str:
         name=run.look.name,
         several=len(splits) if len(splits) > 1 else None,
         iterations=_range(counts, "{:,.0f}".format) if counts else None,
+        unit=step_unit(record.experiment.method),
         one_step=not counts,
         objective=objective,
         proof=_proof([_relative_gap(split.objective, split.gap) for split in splits]),
@@ -197,6 +198,7 @@ def live_sentence(live: LiveRun, held: Array, band: Band | None) -> Statement:
         iteration, seconds, objective, gap = live.points[-1]
         stage = text(
             "training_live_step",
+            unit=step_unit(live.experiment.method),
             iteration=iteration,
             objective=number_words(objective),
             proof=_proof([_relative_gap(objective, None if math.isnan(gap) else gap)]),
@@ -214,6 +216,7 @@ def step_words(course: Course, k: int) -> str:
     steps, gap = course.steps, course.distance[k]
     return text(
         "training_step_at",
+        unit=course.unit,
         iteration=steps.iteration[k],
         seconds=steps.seconds[k],
         objective=number_words(steps.objective[k]),
@@ -225,6 +228,7 @@ def look_words(course: Course, k: int, band: Band | None) -> str:
     """Describe one evaluation."""
     return text(
         "training_look_at",
+        unit=course.unit,
         iteration=course.look_iteration[k],
         seconds=course.look_seconds[k],
         area=area_name(band),

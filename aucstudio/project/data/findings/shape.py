@@ -21,6 +21,7 @@ _SHORTER, _FILLED = 0.75, 0.8
 _LEAST_ROWS, _MOST_ROWS = 8, 200
 _SHOWN, _FEWEST_ODD = 5, 5
 _FEWEST_COLUMNS, _SHOWN_CELLS = 3, 3
+_MANY, _FEW_ROWS = 200, 5  # levels of a category, and rows of a level on average
 
 
 def shape(table: Table) -> Iterator[Finding]:
@@ -101,11 +102,13 @@ def alone(table: Table) -> Iterator[Finding]:
 
 
 def flags(table: Table) -> Iterator[Finding]:
-    """Report columns that hold one value or nothing, like checkboxes."""
+    """Report categories of one value or nothing, like checkboxes, and of hundreds of texts."""
     for column in table.features:
         if column.role == "category" and is_flag(column):
             spelled = _spelled(column, int(column.known().argmax()))
             yield found("one_value_or_nothing", column.name, rows=column.missing, value=spelled)
+        elif column.kind == "text" and _MANY < column.distinct > column.height / _FEW_ROWS:
+            yield found("many_levels", column.name, distinct=column.distinct)
 
 
 def _spelled(column: Column, row: int) -> str:
@@ -192,8 +195,8 @@ def _are_numbers_of_things(column: Column, known: int) -> bool:
 
 
 def time_order(table: Table) -> Iterator[Finding]:
-    """Report the first feature of dates in whose order the rows are."""
-    dates = (column for column in table.features if column.is_date and not column.missing)
+    """Report the first column of dates, used or ignored, in whose order the rows are."""
+    dates = (column for column in table.columns if column.is_date and not column.missing)
     if table.rows < _FEWEST_NAMED:
         return
     if ordering := next((column for column in dates if _is_in_order(column.values)), None):

@@ -206,6 +206,9 @@ def _together(
         for row in table.rejected
     ]
     total = sum(table.rejected_rows for table in tables)
+    limited = dict[str, tuple[int, str]]()
+    for name, (count, way) in (item for table in tables for item in table.limited.items()):
+        limited[name] = limited.get(name, (0, way))[0] + count, way
     remarks = dict.fromkeys(remark for table in tables for remark in table.remarks)
     return dataclasses.replace(
         tables[0],
@@ -214,6 +217,7 @@ def _together(
         rejected=tuple(rejected[:MAX_REJECTED]),
         rejected_rows=total,
         unreadable={name: one for table in tables for name, one in table.unreadable.items()},
+        limited=limited,
         row_numbers=np.concatenate(rows) if total else None,
         remarks=(finding.found("format_files", files=len(paths)), *remarks),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 import dataclasses
 import functools
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +23,7 @@ from aucstudio.project.data.text.column_types import (
     type_of,
 )
 from aucstudio.project.data.text.dialect import Dialect, TextSample
-from aucstudio.project.data.text.numerals import BEYOND, NumberCells, NumberFormat, spelled
+from aucstudio.project.data.text.numerals import NumberCells, NumberFormat, spelled
 from aucstudio.project.errors import input_error
 
 if TYPE_CHECKING:
@@ -90,11 +89,6 @@ class Unreadable:
     text: str
     line: int | None
     spellings: tuple[tuple[str, int], ...] = ()
-
-    @property
-    def beyond_limits(self) -> int:
-        """Number of the listed cells that are beyond a limit, such as <1.8."""
-        return sum(count for cell, count in self.spellings if re.fullmatch(BEYOND, cell))
 
 
 class NeedsTidyingError(Exception):
@@ -210,6 +204,8 @@ class Contents:
     left_out : LeftOut
     others : dict of int to pairs of text and int
         By column of numbers, how other cells are spelled.
+    limited : dict of int to (int, str)
+        As of a table, by column.
     cells : list of Cells
         In the order of the columns; empty if they stay in DuckDB.
     """
@@ -219,6 +215,7 @@ class Contents:
     strays: dict[int, str]
     left_out: LeftOut
     others: Others = dataclasses.field(default_factory=dict)
+    limited: dict[int, tuple[int, str]] = dataclasses.field(default_factory=dict)
     cells: list[Cells] = dataclasses.field(default_factory=list)
 
     @functools.cached_property
@@ -287,7 +284,12 @@ class FormatChecks(abc.ABC):
         strays = {k: stray for k, stray in strays.items() if forms[k] is None} | codes
         others = {k: self.numbers[k].listed() for k, form in forms.items() if form}
         others = {k: spellings for k, spellings in others.items() if spellings}
-        return Contents(rows, forms, strays, left_out, others)
+        limited: dict[int, tuple[int, str]] = {
+            k: (self.numbers[k].beyond, form.limits)
+            for k, form in forms.items()
+            if form and self.numbers[k].beyond
+        }
+        return Contents(rows, forms, strays, left_out, others, limited)
 
     def _load_changed(self, forms: Formats, again: Formats) -> None:
         """Read columns again whose format has changed, and update ``forms``."""

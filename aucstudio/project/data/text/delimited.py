@@ -96,6 +96,7 @@ def text_table(
         rejected_rows=contents.left_out.total,
         remarks=(*source.findings, *findings),
         unreadable=unreadable,
+        limited={source.names[k]: found for k, found in contents.limited.items()},
         row_numbers=contents.row_numbers,
     )
 

@@ -73,8 +73,7 @@ _FOOTNOTE = re.compile(f"{NOTE}$")
 
 # A value beyond a limit, such as one of detection.
 BELOW = "<\u2264"
-BEYOND = f"([>\u2265{BELOW}])=?[ \u00a0]*([^>\u2265{BELOW}=].*)"
-_BEYOND = re.compile(BEYOND)
+_BEYOND = re.compile(f"([>\u2265{BELOW}])=?[ \u00a0]*([^>\u2265{BELOW}=].*)")
 
 # No cents, after the decimal mark: 45.000,-
 _NO_CENTS = "(?:--?|\u2013|\u2014)"
@@ -341,18 +340,24 @@ class NumberCells(dict[str, float]):
         Stripped cells that are not numbers, by their spelling; at most ``MOST_OTHERS``.
     count_others : int
         The number of cells that are not numbers.
+    beyond : int
+        The number of cells beyond a limit, such as <1.8, numbers or not.
     """
 
     def __init__(self, form: NumberFormat, words: frozenset[str]) -> None:
         self.form, self._words = form, words
         self.spelled: dict[str, None] = {}
         self.others: collections.Counter[str] = collections.Counter()
-        self.count_others = 0
+        self.count_others = self.beyond = 0
+        self._beyond = set[str]()
 
     def __missing__(self, text: str) -> float:
         value = read_number(self.form, self._words, text)
         if len(self) >= _REMEMBERED:
             self.clear()
+            self._beyond.clear()
+        if _BEYOND.fullmatch(text.strip(BLANKS)):
+            self._beyond.add(text)
         if len(self.spelled) < MOST_OTHERS and math.isfinite(value):
             self.spelled[text.strip(BLANKS)] = None
         self[text] = value
@@ -361,6 +366,7 @@ class NumberCells(dict[str, float]):
     def read(self, text: str) -> float:
         """Return the number of a cell, and count the cell if it is not a number."""
         value = self[text]
+        self.beyond += text in self._beyond
         if math.isinf(value):
             self.count_others += 1
             cell = text.strip(BLANKS)

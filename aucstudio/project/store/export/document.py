@@ -17,6 +17,7 @@ from aucstudio.engine.ensembles.views import ViewedScorer
 from aucstudio.engine.scorers import KernelScorer, Scorer, inner_scorers
 from aucstudio.notices import text
 from aucstudio.project.data.preparing.preparation import (
+    CategoryFeatures,
     NumberFeature,
     category_features,
     number_features,
@@ -76,8 +77,7 @@ def describe(model: Model) -> list[str]:
     facts = {name: getattr(model, name) for name in ("method", *FACTS)}
     sentences = text("model_head", program=__version__, settings=settings, **facts).splitlines()
     if made := model.calibration:
-        words = text("model_head_calibrated", kind=made.kind, rows=model.calibrated_on)
-        sentences.append(words)
+        sentences.append(text("model_head_calibrated", kind=made.kind, rows=model.calibrated_on))
     return sentences
 
 
@@ -86,17 +86,19 @@ def printable(written: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in written)
 
 
-def date_inputs(model: Model) -> dict[str, str]:
-    """Describe each number that is derived from dates."""
+def special_inputs(model: Model) -> dict[str, str]:
+    """Describe each number that is derived from dates, or from values beyond a limit."""
     known, parts = model.schema.by_name, model.preparation.parts
-    found = {}
+    found, limits = {}, {}
     for name in model.preparation.numbers:
         form = known[name].number if name in known else None
+        if way := form.limits if form is not None else (model.schema.dialect or Dialect()).limits:
+            limits[name] = text("limit_input", way=way)
         if name in parts:
             found[name] = parts[name]
         elif form is not None and form.dated:
             found[name] = DatePart(name, WHOLE, form.dated == dates.CLOCK)
-    return {
+    return limits | {
         name: text("date_whole", column=part.column, clock=part.clock)
         if part.part == WHOLE
         else text("date_part", part=part.words, column=part.column, clock=part.clock)
@@ -168,7 +170,7 @@ def _instructions(model: Model) -> list[str]:
     chosen = {"ranked": len(learnt.knots), "shares": learnt.shares, "rest": learnt.rest}
     chosen |= {"indicated": learnt.indicated, "reading": _readings(model)}
     words = [*formulas["preparing"], *(formulas[name] for name, used in chosen.items() if used)]
-    words += [f"The cell of {name!r} is: {part}." for name, part in date_inputs(model).items()]
+    words += [f"The cell of {name!r} is: {part}." for name, part in special_inputs(model).items()]
     words += formulas["scorers"][scorer.kind]
     for kind in dict.fromkeys(inner.kind for inner in inner_scorers(scorer)):
         words += [f"{kind}: {line}" for line in formulas["scorers"][kind]]
@@ -212,7 +214,8 @@ def _preparation(model: Model) -> dict[str, Any]:
         "indicated": list(learnt.indicated),
         "keep_gaps": learnt.keep_gaps,
         "categories": [
-            {"name": one.name, "levels": one.levels} | _filled(same=one.same, rest=one.rest >= 0)
+            {"name": one.name, "levels": one.levels}
+            | _filled(same=one.same, rest=one.rest >= 0, rare=_rare(model, one))
             for one in category_features(learnt)
         ],
         "gaps": {"text": sorted(dialect.text_words), "number": sorted(dialect.number_words)},
@@ -220,6 +223,13 @@ def _preparation(model: Model) -> dict[str, Any]:
     if readings := _readings(model):
         found["reading"], found["digits"] = readings, [FOREIGN_DIGITS, OWN_DIGITS]
     return found
+
+
+def _rare(model: Model, category: CategoryFeatures) -> list[str]:
+    """List the rare levels of the training, which are one level."""
+    known = model.schema.by_name.get(category.name)
+    levels = known.levels if known is not None and category.rest >= 0 else None
+    return [level for level in levels or () if level not in category.levels]
 
 
 def _number(number: NumberFeature) -> dict[str, Any]:

@@ -34,16 +34,16 @@ from aucstudio.project.runs.model import Model
 from aucstudio.project.store.export.document import (
     FACTS,
     ScorerVisitor,
-    date_inputs,
     describe,
     printable,
+    special_inputs,
 )
 from aucstudio.project.store.export.onnx_builder import Graph, Term, import_onnx
 
 OPSET, ML_OPSET, IR_VERSION = 17, 5, 10
 
 _ML = "ai.onnx.ml"
-_CELLS = "Numbers are doubles, NaN if missing; texts are '' if missing."
+_CELLS = "Numbers are doubles, NaN if missing; texts are '' if missing. Dates: see the inputs."
 
 
 def check(model: Model) -> None:
@@ -140,8 +140,7 @@ def _marks(graph: Graph, cells: Term, learnt: Preparation) -> Term:
 def _shares(graph: Graph, name: str, shares: Mapping[str, float]) -> Term:
     """Replace levels by their shares; "" is missing, and unknown texts have none."""
     places = {level: k for k, level in enumerate(shares)}
-    place = _places(graph, name, places, len(shares))
-    return graph.at(np.array([*shares.values(), 0.0]), place)
+    return graph.at(np.array([*shares.values(), 0.0]), _places(graph, name, places, len(shares)))
 
 
 def _measured(graph: Graph, cells: Term, learnt: Preparation) -> Term:
@@ -181,8 +180,7 @@ def _places(graph: Graph, name: str, places: Mapping[str, int], rest: int) -> Te
 def _encode(graph: Graph, name: str, category: CategoryFeatures) -> Term:
     """Make a column of 0 and 1 for each level."""
     level = _places(graph, name, category.places, category.rest)
-    levels = np.arange(len(category.levels))[None]
-    is_level = graph.add("Equal", level, levels)
+    is_level = graph.add("Equal", level, np.arange(len(category.levels))[None])
     return graph.add("Cast", is_level, to=graph.onnx.TensorProto.DOUBLE)
 
 
@@ -307,13 +305,13 @@ def _gaussian(graph: Graph, X: Term, points: Array, gamma: float) -> Term:
 def _finished(graph: Graph, model: Model) -> Any:
     helper, tensor = graph.onnx.helper, graph.onnx.TensorProto
     learnt = model.preparation
-    numbers = {*learnt.numbers} - {*learnt.shares}
-    wanted = (*learnt.numbers, *learnt.categories)
+    types = dict.fromkeys({*learnt.numbers} - {*learnt.shares}, tensor.DOUBLE)
+    special = special_inputs(model)
     inputs = [
         helper.make_tensor_value_info(
-            given, tensor.DOUBLE if name in numbers else tensor.STRING, ["rows", 1]
+            given, types.get(name, tensor.STRING), ["rows", 1], special.get(name, "")
         )
-        for given, name in zip(graph.inputs, wanted, strict=True)
+        for given, name in zip(graph.inputs, (*learnt.numbers, *learnt.categories), strict=True)
     ]
     outputs = [
         helper.make_tensor_value_info(
@@ -339,7 +337,7 @@ def _properties(model: Model) -> dict[str, str]:
     properties = {name: str(getattr(model, name)) for name in ("method", *FACTS)}
     if model.calibration is not None:
         properties |= {"calibration": model.calibration.kind, "calibrated_on": model.calibrated_on}
-    if inputs := date_inputs(model):
+    if inputs := special_inputs(model):
         properties["inputs"] = json.dumps(inputs)
     return properties | {"params": json.dumps(dict(model.params), default=str)}
 

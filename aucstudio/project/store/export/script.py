@@ -10,6 +10,7 @@ import zlib
 import numpy as np
 
 from aucstudio.notices import text
+from aucstudio.project.data.text import dates
 from aucstudio.project.resources import resource_path
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.export.document import check, describe, document_of, printable
@@ -33,9 +34,12 @@ def write(model: Model) -> bytes:
         If the script has no function for the kind of scorer.
     """
     check(model)
-    program = resource_path("export", "model_script.py").read_text(encoding="utf-8")
-    _, _, program = program.split('"""', 2)
+    program = resource_path("export", "model_script.py").read_text("utf-8").split('"""', 2)[2]
     document = document_of(model)
+    readings = document["preparation"].get("reading", {}).values()
+    if any("ways" in way for way in readings):
+        layouts = (layout for layout in dates.LAYOUTS if layout != dates.CLOCK)
+        document["layouts"] = {layout: dates.pattern(layout) for layout in layouts}
     lines = [f"{json.dumps(name)}: {_dumps(part)}" for name, part in document.items()]
     written = "{\n" + ",\n".join(lines) + "\n}"
     loaded = f'json.loads(r"""{written}""")'
@@ -58,10 +62,9 @@ def _head(model: Model) -> str:
     calibrated = model.calibration is not None
     words = text("script_head", first=first, others=" ".join(others), calibrated=calibrated)
     # What could end a docstring, or is not printable, is escaped.
-    lines = (
-        printable(line.replace("\\", "\\\\").replace('"', '\\"')) for line in words.splitlines()
-    )
+    words = words.replace("\\", "\\\\").replace('"', '\\"')
     filled = (
-        textwrap.fill(line, 100, break_long_words=False, break_on_hyphens=False) for line in lines
+        textwrap.fill(printable(line), 100, break_long_words=False, break_on_hyphens=False)
+        for line in words.splitlines()
     )
     return '"""' + "\n".join(filled) + '\n"""'

@@ -18,7 +18,12 @@ from aucstudio.engine.scorers import EnsembleScorer, LinearScorer, inner_scorers
 from aucstudio.project.data.columns import free_name
 from aucstudio.project.errors import input_error
 from aucstudio.project.runs.model import Model
-from aucstudio.project.store.export.document import ScorerVisitor, date_inputs, describe, printable
+from aucstudio.project.store.export.document import (
+    ScorerVisitor,
+    describe,
+    printable,
+    special_inputs,
+)
 from aucstudio.project.store.export.sql_columns import SqlColumns
 from aucstudio.project.store.export.sql_query import (
     SqlQuery,
@@ -87,7 +92,7 @@ def write(model: Model) -> bytes:
 
 
 def _comments(model: Model) -> list[str]:
-    lines = [
+    return [
         *describe(model),
         f'Replace "{_TABLE}" in the last lines by the name of your table. It needs the columns '
         f"{', '.join(map(repr, model.preparation.columns))}.",
@@ -95,8 +100,8 @@ def _comments(model: Model) -> list[str]:
         "Dates are DATE, TIMESTAMP or texts such as 2023-01-31 12:30:00, in UTC and without a "
         "zone; times of day are TIME or texts such as 12:30:00.",
         "Runs in DuckDB and in SQLite 3.35 or newer with its mathematical functions.",
+        *(f"{name!r}: {words}." for name, words in special_inputs(model).items()),
     ]
-    return [*lines, *(f"{name!r}: {words}." for name, words in date_inputs(model).items())]
 
 
 def _predicted(model: Model, score: str) -> str:
