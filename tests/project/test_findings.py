@@ -166,6 +166,7 @@ SINGLE = {
         {}),
     "identifier again": ({"id": np.arange(80) % 60, "y": [0.0, 1.0] * 40}, {"names_things": "id"}),
     "sign": ({"a": ["rs1", "rs2", "rs1", "."] * 9, "y": Y[:36]}, {"sign_may_be_missing": "a"}),
+    "unknown": ({"a": ["x", "y", "z", "Unknown"] * 9, "y": Y[:36]}, {"sign_may_be_missing": "a"}),
     "strands": ({"a": ["+", "-", "+", "-"] * 9, "y": Y[:36]}, {}),
     "weight near 1": ({"weight": [0.8, 1.2] * 30, "y": Y[:60]}, {"may_be_weights": "weight"}),
     "weight far": ({"weight": [80.0, 91.0] * 30, "y": Y[:60]}, {}),
