@@ -201,6 +201,12 @@ def test_a_selected_run_stays_selected_in_a_sorted_and_filtered_list(panel, sess
     assert panel.view.current_run().record.id == session.selected == "narrow"
 
 
+def test_only_rows_whose_figures_arrived_are_painted_again(panel, session, qtbot):
+    with qtbot.waitSignal(panel.model.dataChanged) as painted:
+        panel.model.figures.arrived.emit([session.records["narrow"]])
+    assert [index.row() for index in painted.args[:2]] == [2, 2]
+
+
 def test_rows_are_added_and_removed_without_a_reset(panel, session, records, qtbot):
     with qtbot.assertNotEmitted(panel.model.modelReset):
         fill(session, {"later": records[0]})

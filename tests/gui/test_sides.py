@@ -1,9 +1,16 @@
 """The columns beside the pictures: two in a wide window, pages of one in a narrow one."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from aucstudio.gui.desk.side_columns import NARROW, Sides
 from tests.gui.conftest import make_record, put, save_as
@@ -239,3 +246,25 @@ def test_requested_page_comes_to_the_front(opened, qtbot):
         sides.left.setCurrentWidget(sides.setup)
         opened.findChild(QAction, f"action_{name}").trigger()
         assert sides.left.currentWidget() is sides.middle
+
+
+class _Styling(QObject):
+    """Counts how often a widget is styled."""
+
+    count = 0
+
+    def eventFilter(self, _watched, event):
+        self.count += event.type() == QEvent.Type.StyleChange
+        return False
+
+
+def test_column_is_styled_once(qtbot, apply_style):
+    apply_style()
+    window, setup, styling = QWidget(), QLabel("set up"), _Styling()
+    qtbot.addWidget(window)
+    window.resize(WIDE, 700)
+    setup.installEventFilter(styling)
+    rows, middle = QVBoxLayout(window), QLabel("look", window)
+    rows.addWidget(Sides(setup, middle, QLabel("compare")))
+    window.show()
+    assert styling.count == 1

@@ -166,6 +166,7 @@ SINGLE = {
         {}),
     "identifier again": ({"id": np.arange(80) % 60, "y": [0.0, 1.0] * 40}, {"names_things": "id"}),
     "sign": ({"a": ["rs1", "rs2", "rs1", "."] * 9, "y": Y[:36]}, {"sign_may_be_missing": "a"}),
+    "unknown": ({"a": ["x", "y", "z", "Unknown"] * 9, "y": Y[:36]}, {"sign_may_be_missing": "a"}),
     "strands": ({"a": ["+", "-", "+", "-"] * 9, "y": Y[:36]}, {}),
     "weight near 1": ({"weight": [0.8, 1.2] * 30, "y": Y[:60]}, {"may_be_weights": "weight"}),
     "weight far": ({"weight": [80.0, 91.0] * 30, "y": Y[:60]}, {}),
@@ -406,9 +407,14 @@ def test_patient_column_is_suggested_as_group():
     (finding,) = found(table, "group")
     assert finding.columns == ("patient_id",)
     assert not found(table.with_roles(roles={"patient_id": "group"}), "group")
+    table = table_of(patient_id=who, site=EVERY % 40.0, y=classes(400))
+    assert len(found(table, "group")) == 2
+    assert not found(table.with_roles(roles={"patient_id": "group"}), "group")
 
 
-@pytest.mark.parametrize("name", ["haushalt", "site", "Schule", "ménage"])
+@pytest.mark.parametrize(
+    "name", ["haushalt", "site", "Schule", "ménage", "customer_no", "Kunde Nr"]
+)
 def test_whole_numbers_that_name_persons_or_places_are_suggested_as_group(name):
     table = table_of(**{name: RANDOM.integers(0, 40, 400).astype(float)}, y=classes(400))
     (finding,) = found(table, "group")
@@ -438,6 +444,8 @@ PLACES = np.array([f"place {'abcdefghij'[k % 10] * (1 + k % 3)}" for k in range(
         ("zip", DRAWN.geometric(0.03, 400) + 10000.0, None),
         ("zip", DRAWN.integers(10000, 99999, 400).astype(float), None),
         ("amount", DRAWN.integers(1, 40, 400) * 50.0, None),
+        ("weather_code", EVERY % 40 + 100.0, None),
+        ("branch_code", EVERY % 40 + 100.0, 40),
     ],
 )
 def test_values_with_several_rows_each_are_suggested_as_group(name, cells, things):
@@ -546,10 +554,11 @@ def test_counts_are_not_identifiers(name):
     assert guess_role(column(name, [float(k) for k in range(40, 60)])).role == "number"
 
 
+@pytest.mark.parametrize("every", [400, 150])
 @pytest.mark.parametrize("role", ["number", "category"])
-def test_column_that_alone_finds_most_positives_is_reported(role):
+def test_column_that_alone_finds_most_positives_is_reported(role, every):
     y = np.arange(1000) % 10 == 0
-    flag = np.where(y, np.arange(1000) % 7 != 0, np.arange(1000) % 400 == 1)
+    flag = np.where(y, np.arange(1000) % 7 != 0, np.arange(1000) % every == 1)
     cells = flag.astype(float) if role == "number" else np.array(["no", "yes"], object)[flag * 1]
     others = {f"x{k}": RANDOM.normal(size=1000) + y for k in range(3)}
     table = table_of(y=y * 1.0, flag=cells, **others)

@@ -284,7 +284,15 @@ def test_levels_are_ranked_by_out_of_fold_positive_share(tmp_path):
     assert RankedColumn.of(table.column("code"), Classes.of(table)).area() == ranked.area()
 
 
-@pytest.mark.parametrize("levels", [2, 30, 400])
+def test_two_levels_have_their_exact_auc():
+    rng = np.random.default_rng(3)
+    positive = rng.random(1001) < 0.1
+    stopped = rng.random(1001) < np.where(positive, 0.8, 0.02)
+    column = texts("t", np.where(stopped, "yes", "no").tolist())
+    assert RankedColumn.of(column, made_classes(positive)).area() == roc.auc(positive, stopped)
+
+
+@pytest.mark.parametrize("levels", [2, 30, 400, 500])
 def test_uninformative_levels_have_an_auc_of_one_half(levels):
     found = []
     for seed in range(40):

@@ -113,7 +113,6 @@ def make_plot(
     plot.setAccessibleName(name.replace("_", " "))
     # Room for half of the number at the end of an axis.
     plot.getPlotItem().layout.setContentsMargins(1, 8, 12, 1)
-    plot.setMenuEnabled(False)
     plot.hideButtons()
     plot.setAntialiasing(True)
     plot.showGrid(x=True, y=True)

@@ -42,16 +42,18 @@ class Sides(QSplitter):
     shown_changed = Signal(str, bool)
 
     def __init__(self, setup: QWidget, middle: QWidget, runs: QWidget) -> None:
-        super().__init__(Qt.Orientation.Horizontal)
+        # With its parent from the start, each part is styled once.
+        super().__init__(Qt.Orientation.Horizontal, middle.parentWidget())
+        self.resize(middle.window().size())  # no column moves when it is laid out
         named(self, _NAME, "Columns")
         self.setHandleWidth(8)
         self.setup, self.middle, self.runs = setup, middle, runs
         self.left = named(RoomyTabs(), "side_tabs")
         self.left.setDocumentMode(True)
         self.left.tabBar().setDrawBase(False)
-        self.left.addTab(setup, "Set-up")
         for widget in (self.left, middle, runs):
             self.addWidget(widget)
+        self.left.addTab(setup, "Set-up")
         self._sides = {"setup": setup, "runs": runs}
         self._shown = {setup: True, runs: True}
         self._at_work = True

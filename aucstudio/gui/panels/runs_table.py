@@ -148,14 +148,19 @@ class RunsModel(TableModel):
     def _sorts_by_figures(self) -> bool:
         return self.by >= 0 and COLUMNS[self.by].is_figure
 
-    def _on_arrived(self, _records: Sequence[RunRecord] = ()) -> None:
-        self.touch()
+    def _on_arrived(self, records: Sequence[RunRecord]) -> None:
+        # Painting a row takes a millisecond, and values arrive in many small parts.
+        if rows := [row for row, run in enumerate(self.listed()) if run.record in records]:
+            first, last = self.index(min(rows), 0), self.index(max(rows), len(COLUMNS) - 1)
+            self.dataChanged.emit(first, last)
         if (self._sorts_by_figures or self.needle) and not self._again.isActive():
             self._again.start()
 
     def _on_band(self) -> None:
         self.figures.set_band(self.session.plan.band)
-        self._on_arrived()
+        self.touch()
+        if self._sorts_by_figures:
+            self._again.start()
 
     # ------------------------------------------------------------- Qt
 

@@ -117,14 +117,22 @@ def _is_prose(column: Column) -> bool:
 
 
 def is_named_identifier(name: str) -> bool:
-    """Return whether a name is that of persons or things: patient_id, CustomerID, id_patient."""
-    return not (_NAMES["ids"] | _NAMES["things"]).isdisjoint(words_of(name)[-1:])
+    """Return whether a name is that of persons or things: patient_id, id_patient, customer_no."""
+    *first, last = words_of(name) or [""]
+    is_number_of = last in _NAMES["id_endings"] and not _NUMBERED_THINGS.isdisjoint(first[-1:])
+    return last in _NAMES["ids"] | _NAMES["things"] or is_number_of
 
 
 def is_named_code(name: str) -> bool:
     """Return whether a name is that of codes: dept_code, region, 地区コード."""
     words, endings = words_of(name), tuple(_NAMES["code_endings"])
-    return not _NAMES["codes"].isdisjoint(words) or any(word.endswith(endings) for word in words)
+    is_code = not _NAMES["codes"].isdisjoint(words) or any(word.endswith(endings) for word in words)
+    return is_code or is_named_thing(name)
+
+
+def is_named_thing(name: str) -> bool:
+    """Return whether a name is that of things whose codes are numbers: dept_code, region."""
+    return not _NAMES["coded_things"].isdisjoint(words_of(name))
 
 
 def words_of(name: str) -> list[str]:

@@ -61,9 +61,9 @@ class RankedColumn:
     positive : ndarray of bool
     scores : ndarray
         Numbers as they are, of rows that have one; of levels, a missing value among them, the
-        share of positives in other rows with that level.
+        rank by the share of positives in other rows with that level.
     by_share : bool
-        Whether scores are such shares.
+        Whether scores are such ranks.
     """
 
     positive: Mask

@@ -108,7 +108,7 @@ class Plot(pg.PlotWidget):
     menu_asked = Signal(QPoint)
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
+        super().__init__(enableMenu=False, **options)
         self.hidden_legend: Sequence[tuple[str, RunLook | QPen]] = ()
         # pyqtgraph gives its menu and what watches it no parent: they would outlive the plot as
         # windows of their own, in cycles that the collector ends in any order, on any thread.

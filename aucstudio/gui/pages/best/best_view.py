@@ -179,7 +179,7 @@ class BestView(PageView):
         self._show_entry()
         found = statement(standings)
         self.sentence.setText(found)
-        self.hint.setText("Starting…" if standings.ended == RUNNING else found.headline)
+        self.hint.setText("No result yet…" if standings.ended == RUNNING else found.headline)
         self._fit_board()  # the words above take their room first
 
     def _fit_board(self) -> None:

@@ -76,12 +76,12 @@ def spellings(table: Table) -> Iterator[Finding]:
 
 
 def _spellings(column: Column, counts: Mapping[str, int], what: str) -> Iterator[Finding]:
-    signs = _SIGNS.intersection(counts)
-    words = sum(any(map(str.isalnum, level)) for level in counts)
+    signs = [level for level in counts if level.lower() in _SIGNS]
+    words = sum(any(map(str.isalnum, level)) for level in counts if level not in signs)
     # Several signs, such as + and -, are levels.
-    if len(signs) == 1 and words >= _LEAST_WORDS and words + 1 == len(counts):
-        (sign,) = signs
-        yield found("sign_may_be_missing", column.name, rows=column.counts[sign], sign=sign)
+    if words >= _LEAST_WORDS and words + len(signs) == len(counts):
+        for sign in signs if sum(not sign.isalpha() for sign in signs) < 2 else ():
+            yield found("sign_may_be_missing", column.name, rows=column.counts[sign], sign=sign)
     groups = usual_spellings(counts) if column.kind == "text" else []
     if groups:
         groups.sort(key=lambda group: -sum(counts[name] for name in group))

@@ -107,8 +107,7 @@ def areas(table: Table) -> dict[str, float]:
     sample = None if table.positive is None else sampled(table)
     if sample is None:
         return {}
-    found = {column.name: sample.area(column) for column in table.features}
-    return {name: area for name, area in found.items() if area is not None}
+    return {c.name: area for c in table.features if (area := sample.area(c)) is not None}
 
 
 def area_of(column: Column, rows: ClassRows) -> float | None:
@@ -138,19 +137,21 @@ def area_of_levels(column: Column, rows: ClassRows) -> float | None:
 
 
 def level_scores(codes: Index, positive: NDArray[np.bool_]) -> Array:
-    """Score rows by the share of positives that their level has in the other half of the rows.
+    """Score rows by the rank of their level among the shares of positives in the other half.
 
-    Shares of levels with few rows are shrunk to the overall share. The halves are stratified.
+    Shares of levels with few rows are shrunk to the overall share. The halves are stratified. A
+    level has a share in each half, but ranks are the same wherever both halves order levels alike.
     """
     random, half = np.random.default_rng(0), np.zeros(len(codes), dtype=bool)
     for one in (positive, ~positive):
         half[random.permutation(np.flatnonzero(one))[::2]] = True
     whole, levels, scores = positive.mean(), int(codes.max(initial=0)) + 1, np.empty(len(codes))
     for seen in (half, ~half):
-        rows, of_them = (
-            np.bincount(codes[chosen], minlength=levels) for chosen in (seen, seen & positive)
-        )
-        scores[~seen] = ((of_them + whole) / (rows + 1.0))[codes[~seen]]
+        rows, of_them = (np.bincount(codes[s], minlength=levels) for s in (seen, seen & positive))
+        shares = (of_them + whole) / (rows + 1.0)
+        ordered = np.sort(shares)
+        ranks = np.searchsorted(ordered, shares) + np.searchsorted(ordered, shares, "right")
+        scores[~seen] = ranks[codes[~seen]]
     return scores
 
 
@@ -259,14 +260,8 @@ def _nearly_the_label(table: Table, column: Column) -> Iterator[Finding]:
     if len(rows) < _FEWEST_KNOWN or not total or total > max(1, _ASTRAY * len(rows)):
         return
     if counts.sum(axis=0).min() >= _FEWEST_OF_CLASS and (astray <= most).all():
-        yield found(
-            "nearly_the_label",
-            column.name,
-            rows=table.rows,
-            label=table.label,
-            astray=total,
-            known=len(rows),
-        )
+        facts: dict[str, Any] = {"label": table.label, "astray": total, "known": len(rows)}
+        yield found("nearly_the_label", column.name, rows=table.rows, **facts)
 
 
 def _known_in_one(table: Table, column: Column, classes: ClassRows) -> Iterator[Finding]:
@@ -283,7 +278,7 @@ def _known_in_one(table: Table, column: Column, classes: ClassRows) -> Iterator[
 
 # Largest FPR, and the least TPR there by its lower limit (normal quantile of 99 %). The TPR of
 # every other column is smaller by this factor: strong markers of a disease have peers.
-_FEW_FALSE, _LEAST_FOUND, _QUANTILE, _TIMES = 0.005, 0.5, 2.326, 2.0
+_FEW_FALSE, _LEAST_FOUND, _QUANTILE, _TIMES = 0.01, 0.5, 2.326, 2.0
 
 
 def finds_alone(table: Table) -> Iterator[Finding]:
@@ -323,10 +318,8 @@ def _at_few_false(column: Column, rows: ClassRows) -> tuple[int, int]:
     for scores in ways:
         low = np.sort(scores[m:])
         least = low[-1 - int(_FEW_FALSE * len(low))]
-        hits, false = (int((part > least).sum()) for part in (scores[:m], low))
-        found.append((hits, -false))
-    hits, false = max(found)
-    return hits, -false
+        found.append((int((scores[:m] > least).sum()), int((low > least).sum())))
+    return max(found, key=lambda one: (one[0], -one[1]))
 
 
 # ------------------------------------------------------------------ numbers that are codes

@@ -11,7 +11,7 @@ from aucstudio.engine.arrays import Array
 from aucstudio.notices.words import listed
 from aucstudio.project.data.columns import Column, spell_cell
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.roles import is_flag, is_named_code, is_named_identifier, is_numbered
+from aucstudio.project.data.roles import is_flag, is_named_identifier, is_named_thing, is_numbered
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.separators import is_number
@@ -145,8 +145,9 @@ def identifiers(table: Table) -> Iterator[Finding]:
 
 
 def groups(table: Table) -> Iterator[Finding]:
-    """Find features whose values seem to name persons or things that have several rows each."""
-    for column in table.features:
+    """Find features of which several rows name one person or thing; none beside other groups."""
+    is_grouped = any(column.role == "group" for column in table.columns)
+    for column in () if is_grouped else table.features:
         known = table.rows - column.missing
         names_things = column.kind == "text" or column.is_integer()
         if known < _FEWEST_NAMED or not names_things:
@@ -160,12 +161,12 @@ def groups(table: Table) -> Iterator[Finding]:
 
 
 def _repeats(column: Column, known: int) -> bool:
-    """Return whether many numbered things, or codes, have about equally many rows."""
+    """Return whether many numbered things have about equally many rows."""
     if isinstance(column, SparseColumn):
         return False
     is_counted = _is_counted(column)
     many = known / (2 if is_counted else _LEAST_ROWS_EACH)
-    is_thing = is_counted or is_numbered(column) or is_named_code(column.name)
+    is_thing = is_counted or is_numbered(column) or is_named_thing(column.name)
     return is_thing and _FEWEST_REPEATED <= column.distinct <= many and _are_even(column, known)
 
 
