@@ -344,6 +344,29 @@ def test_every_cell_of_the_matrix_shows_its_whole_difference(view, three, add, s
         session.set_look(three["b"].id, "Hide", visible=False)
 
 
+@pytest.mark.parametrize("percent", [100, 125])
+def test_cells_of_the_matrix_show_small_p_values(view, three, qtbot, percent, apply_style):
+    apply_style(percent=percent)
+    shown(view, qtbot)
+    found = view.shown.found
+    pairs = [dataclasses.replace(pair, p_corrected=1e-5, difference=0.6) for pair in found.pairs]
+    found = dataclasses.replace(found, pairs=pairs)
+    view.picture.matrix.show_comparison(dataclasses.replace(view.shown, found=found))
+    view.fit_page()
+    table = view.picture.table
+    assert all(table.columnWidth(k) >= table.sizeHintForColumn(k) for k in range(3))
+
+
+def test_page_does_not_say_there_is_nothing_while_it_compares(view, add, qtbot):
+    empty = view.hint.text()
+    add("a")
+    view.refresh()
+    assert view.busy()
+    assert view.hint.isVisible()
+    assert view.hint.text() != empty
+    shown(view, qtbot)
+
+
 @pytest.mark.parametrize("percent", [100, 150])
 def test_tables_show_whole_names_at_any_text_size(view, add, qtbot, percent, apply_style):
     names = ["Additive logistic regression (2)", "Kernel RankSVM, random Fourier features"]

@@ -46,6 +46,18 @@ def test_levels_with_few_positives_are_not_quoted(table_session, view, qtbot):
     assert "rare" not in statement(found, "Run", BAND, Target()).headline
 
 
+def test_the_only_level_with_enough_rows_is_named_as_such(table_session, view, qtbot):
+    put(table_session, make_record(table_session.table))
+    choose_mode(view, GROUPS, qtbot)
+    both = [
+        dataclasses.replace(g, positives=40, negatives=40) for g in view.groups.found.groups[:2]
+    ]
+    for few in (True, False):
+        rare = dataclasses.replace(both[0], positives=1 if few else 40)
+        found = dataclasses.replace(view.groups.found, groups=(rare, both[1]))
+        assert ("the only level" in statement(found, "Run", BAND, Target()).headline) is few
+
+
 def test_only_a_message_is_shown_before_there_are_levels(table_session, view, qtbot):
     assert not view.content.isVisible()
     assert view.hint.isVisible()

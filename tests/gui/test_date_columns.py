@@ -80,7 +80,7 @@ def test_preview_shows_dates_and_offers_their_parts(dialog, qtbot, file):
     qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
     assert dialog.choices.parts == {"came": ("number", "weekday")}
     assert dialog.sheet.rows.table.parts == {"came": ("number", "weekday")}
-    assert heads[0].parts.text() == "2 parts"
+    assert heads[0].parts.text() == "1 part"
     read = dialog.choices.read(file)
     assert read.parts == {"came": ("number", "weekday")}
     # With all ticks removed, dates are used as one number.
@@ -157,7 +157,7 @@ def test_card_summarises_dates_and_changes_their_parts(view, qtbot, session):
     assert session.table.parts == {"came": ("number", "month-circle")}
     shown(view, qtbot)
     assert "as one number" not in view.card.why.text()
-    assert view.card.parts_button.text() == "2 parts"
+    assert view.card.parts_button.text() == "1 part"
     session.undo_stack.undo()
     assert session.table.parts == {}
     view.point_column("x")

@@ -449,3 +449,15 @@ def test_rings_shrink_with_their_number(qtbot, session, view):
     false = view.marks.wrong.data["size"]
     assert len(false) == len(view.picture.sample.positive) - positives > positives
     assert false[0] <= missed[0]
+
+
+def test_rare_class_is_drawn_stronger(qtbot, session, view, tmp_path):
+    lines = [f"{np.sin(k):.3f},{np.cos(k):.3f},{'no' if k % 12 else 'yes'}" for k in range(120)]
+    path = tmp_path / "rare.csv"
+    path.write_text("\n".join(["a,b,y", *lines]), encoding="utf-8")
+    session.files.open_now(path, "table")
+    train(qtbot, session)
+    refresh_and_wait(qtbot, view)
+    rare, common = view.marks.positives.opts, view.marks.negatives.opts
+    assert rare["size"] > common["size"]
+    assert rare["brush"].color().alpha() > common["brush"].color().alpha()

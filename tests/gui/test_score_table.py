@@ -680,7 +680,7 @@ def test_report_counts_predicted_positives_and_missing_cells(
     choose_table(dialog, later(change))
     press(dialog, dialog.score)
     assert ("    x0", "2", "a larger share than in training") in found(dialog)
-    assert ("Missing cells, filled in as in training", "4", "") in found(dialog)  # x1 has two
+    assert ("Missing cells, handled as in training", "4", "") in found(dialog)  # x1 has two
     answers.save_path = str(tmp_path / "scores.csv")
     press(dialog, dialog.save)
     called = sum(row[-1] == "yes" for row in read_rows(tmp_path / "scores.csv"))

@@ -238,9 +238,9 @@ class DatePartsButton(QToolButton):
             action.setCheckable(True)
             action.setChecked(part in (column.parts or (WHOLE,)))
             plain_tooltip(action, f"{column.name}: {PARTS[part]}")
-        count = len(column.parts)
+        count = len(set(column.parts) - {WHOLE})
         self.setText(counted(count, "part") if count else "Parts")
-        taken = ", ".join(column.parts) if count else "days as one number"
+        taken = ", ".join(column.parts) if column.parts else "days as one number"
         self.setAccessibleName(f"Parts of {column.name} used in training")
         plain_tooltip(
             self, f"Parts of {column.name} used in training: {taken}. Choose parts of the date"

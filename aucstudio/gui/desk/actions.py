@@ -271,14 +271,14 @@ class Actions(QObject):
             menu.addActions(self._undo_actions())
         elif name == "AT_ONCE":
             counts = {count: str(count) for count in _counts()}
-            inner = menu.addMenu("Runs at &once")
-            self._add_choices(inner, "at_once", counts, self.at_once_chosen)
+            self._add_choices(menu.addMenu("Runs at &once"), "at_once", counts, self.at_once_chosen)
         elif name == "PAGES":
             menu.addActions(self.pages)
         elif name == "DECK":
             self._add_deck(menu)
         elif name == "THEMES":
-            self._add_choices(menu, "theme", control_words("themes")["choices"], self.theme_chosen)
+            themes = control_words("themes")["choices"]
+            self._add_choices(menu.addMenu("Th&eme"), "theme", themes, self.theme_chosen)
         else:
             menu.addAction(self.named(name))
 
@@ -312,8 +312,7 @@ class Actions(QObject):
 
     def _add_deck(self, menu: QMenu) -> None:
         menu.addActions([self.named(name) for name in _DECK])
-        menu.addSeparator()
-        menu.addActions(self.arrangements)
+        menu.addMenu("Arrange&ments").addActions(self.arrangements)
 
     def of_picture(self) -> list[QAction]:
         """List the actions on a picture and its numbers."""

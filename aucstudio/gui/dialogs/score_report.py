@@ -37,7 +37,7 @@ from aucstudio.project.runs.input_check import ScoringReport, some_names
 from aucstudio.project.runs.model import Model
 
 _ROW, _MOST_ROWS = 22, 5
-_LONGEST = 32  # characters of a name
+_LONGEST = 48  # characters of a name and what is done about it
 _MARKS = {".": "point", ",": "comma"}
 
 
@@ -122,7 +122,7 @@ class AllowedColumns(QWidget):
             taken = "its numbers as they are" if refusal.kind == RANGE else "as missing"
             words = f"Score with {name} {taken}: {refusal.reason}"
             self._offer(Way(refusal.kind, name), f"{name}: {taken}", refusal.reason, words)
-        self._area.setFixedHeight(_ROW * min(_MOST_ROWS, len(self.boxes)))
+        self._area.setFixedHeight(scaled(_ROW) * min(_MOST_ROWS, len(self.boxes)))
         self.show()
 
     def _offer(self, way: Way, title: str, reason: str, words: str) -> None:
@@ -135,7 +135,7 @@ class AllowedColumns(QWidget):
         named(box, f"allow_column_{row}", words)
         plain_tooltip(box, title)
         box.toggled.connect(self.changed)
-        box.setFixedHeight(_ROW)
+        box.setFixedHeight(scaled(_ROW))
         why = ElidedLabel(reason)
         set_role(why, "muted")
         plain_tooltip(why, reason)
@@ -375,7 +375,7 @@ def _cells(report: ScoringReport) -> dict[str, list[tuple[str, int, str]]]:
             (far.column, far.count, f"{far.value:.6g} in row {far.row:,}; scored as it is")
             for far in report.outside
         ],
-        "Missing cells, filled in as in training": [
+        "Missing cells, handled as in training": [
             (name, count, "a larger share than in training" if name in report.gaps else "")
             for name, count in report.empty.items()
             if count

@@ -181,7 +181,7 @@ class DataPanel(Card):
         shown = {finding.sentence for finding in found if is_loud(finding)}
         notes, routine = _notes(table, shown)
         show_note(self.notes, "\n".join(map(as_sentence, notes)))
-        self.routine.setText("\n".join(map(as_sentence, routine)))
+        self.routine.setText("\n".join(f"• {as_sentence(words)}" for words in routine))
         self.remarks.retitle(counted(len(routine), "remark"))
         self.remarks.setVisible(bool(routine))
 

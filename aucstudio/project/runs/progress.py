@@ -151,7 +151,8 @@ class Progress:
         if search is not None:
             inside, words = search.fraction_done, search.describe_progress(names)
         elif step is None:
-            inside, words = 1.0, ""
+            # After the last fit come its figures, whose intervals can take long.
+            inside, words = 1.0, "intervals" if self.split + 1 == self.splits else ""
         else:
             known = step.fraction is not None and step.iteration > 0
             inside = (step.fraction or 0.0) if known else 0.0

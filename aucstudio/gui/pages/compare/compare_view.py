@@ -58,6 +58,7 @@ def table_text(path: Path, found: Comparison) -> str:
 PICTURE, TABLES, GROUPS = "picture", "tables", "groups"
 _SHOWN = ((PICTURE, "Forest plot"), (TABLES, "Tables"), (GROUPS, "Subgroups"))
 _KEPT = 64
+_NOTHING = "Nothing to compare yet"
 
 
 class CompareView(PageView):
@@ -120,7 +121,7 @@ class CompareView(PageView):
             self.pages.addWidget(page)
         self.pages.addWidget(self.groups)
         self.footnote_label = label("", "muted", name="compare_footnote", wrap=True)
-        self.set_content(down((self.pages, 1), self.footnote_label), "Nothing to compare yet")
+        self.set_content(down((self.pages, 1), self.footnote_label), _NOTHING)
 
     @property
     def _front(self) -> PicturePage | TablesPage:
@@ -161,7 +162,8 @@ class CompareView(PageView):
             self._show(None)
         elif self._answer.ask(key, work) and key[0] != self._compared:
             # The comparison of the same runs in another range stays until the new one.
-            self.sentence.setText("Comparing…")
+            for words in (self.hint, self.sentence):
+                words.setText("Comparing…")
         self._compared = key[0]
 
     def _on_failed(self, words: str) -> None:
@@ -207,6 +209,7 @@ class CompareView(PageView):
                 show_note(self.footnote_label, texts.footnote(shown.found, shown.band))
             self.fit_page()
         if shown is None:
+            self.hint.setText(_NOTHING)
             self.sentence.setText(self.why_empty())
         else:
             self._mark(shown)

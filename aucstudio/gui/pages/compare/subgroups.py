@@ -195,7 +195,8 @@ class GroupsPage(QSplitter):
         if 0 <= chosen < len(groups):
             self.picture.lines[chosen].setZValue(2)
         named = _MOST_LABELLED < len(groups) <= _MOST_NAMED
-        self.picture.legend.explain([(look.name, look) for look in looks] if named else ())
+        drawn = [look for look, curve in zip(looks, curves, strict=True) if len(curve[0])]
+        self.picture.legend.explain([(look.name, look) for look in drawn] if named else ())
         labelled = looks if len(groups) <= _MOST_LABELLED else []
         self.picture.label_lines([look.name for look in labelled])
 
@@ -262,7 +263,7 @@ def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statem
         return Statement(text("no_level_tested", column=found.column))
     sure = sorted((one for one in known if not one.few), key=lambda one: one.auc.value)
     high = sure[-1] if len(sure) > 1 else None
-    ends = text("level_range", low=sure[0], high=high) if sure else ""
+    ends = text("level_range", low=sure[0], high=high, only=high is None) if sure else ""
     untested, p = math.isnan(found.p_auc), found.p_auc
     state = "untested" if untested else "differ" if p < 0.05 else "alike"
     few = [group.level for group in found.groups if group.few]

@@ -133,7 +133,7 @@ def pair_figures(shown: ShownComparison) -> dict[str, list[Any]]:
 
 _TALLY = "Wins/ties/\nlosses"
 _TINT = 64
-_AROUND = 8  # pixels beside the text of a cell
+_AROUND = 18  # pixels beside the text of a cell: the padding, the margin of the style, and slack
 _NAME_WIDTH = 128  # at least, where the names need as much
 
 _CENTRE = Qt.AlignmentFlag.AlignCenter

@@ -194,13 +194,14 @@ class RowMarks:
         self._row = "Row" if picture.subject.in_table else "Test row"
         own = picture.sample.positive
         self._kept = kept = thinned(own, most) if most else _small_classes(own, few)
-        theme, positive = current_theme(), own[kept]
+        theme, positive, few = current_theme(), own[kept], len(kept) < 1_000
         for points, rows, colour in (
             (self.positives, kept[positive], theme.positive),
             (self.negatives, kept[~positive], theme.negative),
         ):
-            fill = faded(colour, 190 if len(kept) < 1_000 else 120)
-            points.setSize(7 if len(kept) < 1_000 else 5, update=False)
+            is_rare = 4 * len(rows) < len(kept)  # drawn stronger, else the other class hides it
+            fill = faded(colour, 255 if is_rare else 190 if few else 120)
+            points.setSize((7 if few else 5) + 3 * is_rare, update=False)
             points.setData(pos=picture.places[rows], pen=pen(theme.card, 0.5), brush=fill)
 
     def mark(self, mistakes: Mistakes, row: int | None) -> None:
