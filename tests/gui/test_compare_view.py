@@ -357,14 +357,20 @@ def test_cells_of_the_matrix_show_small_p_values(view, three, qtbot, percent, ap
     assert all(table.columnWidth(k) >= table.sizeHintForColumn(k) for k in range(3))
 
 
-def test_page_does_not_say_there_is_nothing_while_it_compares(view, add, qtbot):
-    empty = view.hint.text()
+def test_page_does_not_say_there_is_nothing_while_it_compares(view, add, qtbot, monkeypatch):
+    empty, real, gate = view.hint.text(), compare_view.compare_checked, threading.Event()
+
+    def slow(*asked):
+        gate.wait(5)
+        return real(*asked)
+
+    monkeypatch.setattr(compare_view, "compare_checked", slow)
     add("a")
-    view.refresh()
-    assert view.busy()
+    qtbot.waitUntil(lambda: view.hint.text() != empty)
     assert view.hint.isVisible()
-    assert view.hint.text() != empty
+    gate.set()
     shown(view, qtbot)
+    assert not view.hint.isVisible()
 
 
 @pytest.mark.parametrize("percent", [100, 150])
