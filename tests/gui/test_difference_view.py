@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from aucstudio.engine.roc import auc
 from aucstudio.engine.scorers import LinearScorer
-from aucstudio.gui.common.plotting import make_plot
+from aucstudio.gui.common.plotting import make_plot, style_plot
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.planes.difference_view import DifferenceView
 from aucstudio.gui.pages.planes.hyperplane import SideNames
@@ -415,5 +415,6 @@ def test_labels_beside_the_hyperplane_follow_the_text_size(qtbot, apply_style):
     names.show(0.2, "held-out")
     before = names.wrong.textItem.font().pointSizeF()
     apply_style(percent=200)
+    style_plot(plot)
     names.show(0.2, "held-out")
     assert names.wrong.textItem.font().pointSizeF() == 2 * before

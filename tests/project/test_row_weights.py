@@ -389,10 +389,11 @@ def test_class_of_weight_zero_is_refused_before_a_search(tmp_path):
     with pytest.raises(InputError, match="no positive row of the held-out part has a weight"):
         find_best(table, validation)
     with pytest.raises(InputError, match="no positive row of the test file has a weight"):
-        find_best(_none_weigh(path, table), Validation("file", test_file=str(path)))
+        find_best(table, Validation("file", test_file=str(_without_weight(path))))
 
 
-def _none_weigh(path, table):
-    """Set the weights of positive rows in the file to 0; return the table read before."""
-    path.write_text(path.read_text().replace(",1,yes", ",0,yes"))
-    return table
+def _without_weight(path):
+    """Write the rows of a file with positives of weight 0 to another file; return it."""
+    target = path.with_name("tested.csv")
+    target.write_text(path.read_text().replace(",1,yes", ",0,yes"))
+    return target

@@ -208,7 +208,7 @@ def test_mostly_missing_column_may_be_empty_in_few_rows(tmp_path, capsys):
     for count, status in [(6, 0), (60, 2)]:
         path = write_csv(tmp_path / "t.csv", HEADER, change(rows[:count], 3, ""))
         assert main(["score", str(tmp_path / "m.aucmodel"), str(path)]) == status
-    assert "not one of its rows has a value" in capsys.readouterr().err
+    assert "is empty in all rows" in capsys.readouterr().err
 
 
 def change(rows, k, value):
@@ -219,7 +219,7 @@ def change(rows, k, value):
     ("k", "value", "words"),
     [
         (2, str.upper, ["'city'", "'BASEL', 'BERN', 'GENF'", "'Bern'", "--allow-unknown"]),
-        (1, "", ["'age'", "not one of its rows has a value"]),
+        (1, "", ["'age'", "is empty in all rows"]),
         (1, "old", ["'age'", "'old'", "--allow-unreadable"]),
         (3, "1,5", ["'dose'", "'1,5'", "--decimal ,"]),
     ],

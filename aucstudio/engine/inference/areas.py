@@ -393,7 +393,8 @@ def few_words(sampling: Sampling, negatives: float, positives: float = math.inf)
     """Return how few rows the area rests on: ``only 2 negatives in the range``."""
     row, count = ("negative", negatives) if negatives < LEAST else ("positive", positives)
     # Rows of one group, or of unequal weight, count as fewer independent ones.
-    cause = "groups" if sampling.clustered else "weights" if sampling.shares else ""
+    uneven = any(map(np.ptp, sampling.shares or ()))
+    cause = "groups" if sampling.clustered else "weights" if uneven else ""
     start, row = (f"the {cause} leave ", f"independent {row}") if cause else ("", row)
     if count < 1:
         return f"{start}less than one {row} in the range"

@@ -138,7 +138,7 @@ class WrappingRow(QHBoxLayout):
     _followed: tuple[QWidget, ...] = ()
     # Until the layout is invalidated; the widths of lists depend on their current texts too.
     _grouped: list[list[QWidgetItem]] | None = None
-    _wrapped_at: Mapping[tuple[int, tuple[str, ...]], tuple[list[list[QWidgetItem]], int]] = {}
+    _wrapped_at: Mapping[tuple[int, tuple[str, ...]], list[list[QWidgetItem]]] = {}
 
     def invalidate(self) -> None:
         self._grouped, self._wrapped_at = None, {}
@@ -152,7 +152,9 @@ class WrappingRow(QHBoxLayout):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        return self._lines(width)[1]
+        lines = self._lines(width)
+        gaps = self.spacing() * max(0, len(lines) - 1)
+        return sum(_height(line) for line in lines) + gaps
 
     def minimumSize(self) -> QSize:
         groups = self._groups()
@@ -168,7 +170,7 @@ class WrappingRow(QHBoxLayout):
         if self._room(widths) <= rect.width():
             super().setGeometry(rect)
             return
-        top, (lines, _all) = rect.top(), self._lines(rect.width())
+        top, lines = rect.top(), self._lines(rect.width())
         seen = {id(item) for line in lines for item in line}
         for item in (item for group in self._groups() for item in group):
             if id(item) not in seen:
@@ -199,8 +201,7 @@ class WrappingRow(QHBoxLayout):
         self._grouped = groups
         return groups
 
-    def _lines(self, width: int) -> tuple[list[list[QWidgetItem]], int]:
-        """Return the items of each line, and the height of all lines."""
+    def _lines(self, width: int) -> list[list[QWidgetItem]]:
         groups = self._groups()
         boxes = (item.widget() for group in groups for item in group)
         key = width, tuple(box.currentText() for box in boxes if isinstance(box, QComboBox))
@@ -208,8 +209,7 @@ class WrappingRow(QHBoxLayout):
             whole = self._wrapped(groups, width)
             bare = self._wrapped([_without_label(group) for group in groups], width)
             kept = bare if len(bare) < len(whole) else whole
-            height = sum(map(_height, kept)) + self.spacing() * max(0, len(kept) - 1)
-            self._wrapped_at = {**self._wrapped_at, key: (kept, height)}
+            self._wrapped_at = {**self._wrapped_at, key: kept}
         return self._wrapped_at[key]
 
     def _wrapped(self, groups: list[list[QWidgetItem]], width: int) -> list[list[QWidgetItem]]:

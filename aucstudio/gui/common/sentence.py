@@ -52,7 +52,7 @@ class Statement:
 
 _HEADLINE_LINES, _NARROW_LINES = 2, 3
 _NARROW, _TALL = 360, 320  # pixels of a page whose headline has a line more
-_MOST_OF_PAGE = 0.3  # of the page's height: the rest belongs to the picture
+_MOST_OF_PAGE = 0.25  # of the page's height: the rest belongs to the picture
 
 
 class Sentence(QWidget):
@@ -157,7 +157,7 @@ class Sentence(QWidget):
         line, page = self.rest.fontMetrics().lineSpacing(), self.parentWidget()
         needed = -(-self.rest.heightForWidth(self.width()) // line)
         self._lines = max(self._lines, needed) if self.more_button.isChecked() else 0
-        most = self._lines if page is None else int(_MOST_OF_PAGE * page.height() / line)
+        most = self._lines if page is None else int((_MOST_OF_PAGE * page.height() - _SPARE) / line)
         return max(1, min(self._lines, most)) * line + _SPARE
 
     def _scroll_to_rest(self) -> None:
