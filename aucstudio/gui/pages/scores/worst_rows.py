@@ -211,7 +211,7 @@ class WorstRows(QWidget):
             self._fill()
 
     def fit(self) -> None:
-        """Give the lists the height of their rows in the current size of text."""
+        """Set the height of the lists to that of their rows in the current size of text."""
         self.list.fit_rows(1, MOST)
         self.sheet.fit_rows(1, _MOST_CELLS)
 
