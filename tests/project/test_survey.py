@@ -245,7 +245,7 @@ def test_few_distinct_values_have_a_bar_each():
     assert found.distribution.names == ("b", "a", "c")
     np.testing.assert_allclose(found.distribution.shares, [[0.5, 0.5, 0], [0.5, 0, 0.5]])
     assert found.groups["no"].missing == 1
-    assert found.by_share
+    assert found.by == SHARE
 
 
 def test_most_frequent_of_many_texts_have_bars():

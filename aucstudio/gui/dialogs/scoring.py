@@ -43,7 +43,7 @@ from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
 from aucstudio.notices.words import listed
-from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
+from aucstudio.project.data.preparing.acceptance import UNKNOWN, RefusedColumnsError
 from aucstudio.project.data.preview import heading
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.execute import failure_sentence
@@ -387,12 +387,26 @@ class ScoreTableDialog(prompts.Dialog):
             self.form.forget_columns()
         else:
             self.form.show_columns(*job.result)
+            self._refuse_absent()
         self._refresh()
+
+    def _refuse_absent(self) -> bool:
+        """Report columns of the model that the table lacks and that are not yet accepted."""
+        form, accepted = self.form, self.allowed.accepted()["allowed"][UNKNOWN]
+        if form.table is not None and form.columns:
+            try:
+                form.known_model.check_names({*form.columns, *accepted}, form.table)
+            except RefusedColumnsError as error:
+                self.allowed.refuse(str(error), error.refusals)
+                return True
+        return False
 
     # ------------------------------------------------------------- scoring
 
     def _on_score(self) -> None:
         self._forget()
+        if self._refuse_absent():
+            return
         try:
             folder = self.scratch_folder()
         except InputError as error:

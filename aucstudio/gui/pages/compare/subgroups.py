@@ -132,6 +132,8 @@ class GroupsPage(QSplitter):
             return subgroups(record, rows, column, band, cuts, thresholds)
 
         if self._answer.ask(key, work):
+            if self.found is not None and self.found.column != column:
+                self._clear()
             self.concluded.emit(text("groups_computed", name=run.look.name, column=column))
 
     def _on_found(self, found: Subgroups) -> None:
@@ -139,7 +141,8 @@ class GroupsPage(QSplitter):
         self._draw()
 
     def _on_failed(self, words: str) -> None:
-        self._show_none(words[:1].upper() + words[1:])
+        self._clear()
+        self.concluded.emit(words[:1].upper() + words[1:])
 
     # ------------------------------------------------------------- the column
 
@@ -168,11 +171,14 @@ class GroupsPage(QSplitter):
     # ------------------------------------------------------------- showing
 
     def _show_none(self, words: str) -> None:
-        self.found = None
         self._answer.drop()
+        self._clear()
+        self.concluded.emit(words)
+
+    def _clear(self) -> None:
+        self.found = None
         self._draw_curves(())
         self.table.show_rows([])
-        self.concluded.emit(words)
 
     def _draw(self) -> None:
         found, run = self.found, self._run
@@ -237,15 +243,14 @@ def _cells(group: Subgroup) -> tuple[str, ...]:
     return (
         group.level,
         f"{group.rows:,}\n{group.positives:,} positive",
-        _area(group.auc),
-        _area(group.pauc),
+        *(_area(area, group) for area in (group.auc, group.pauc)),
         *(_cell(rate.value, rate.low, rate.high) for rate in (group.tpr, group.fpr)),
     )
 
 
-def _area(area: Estimate) -> str:
+def _area(area: Estimate, group: Subgroup) -> str:
     if math.isnan(area.value):
-        return "–\none class"
+        return f"–\nno {'negatives' if group.positives else 'positives'}"
     return _cell(area.value, area.low, area.high)
 
 
