@@ -143,12 +143,9 @@ def about_columns(
 ) -> Iterator[Finding]:
     """Report how the cells of columns were read."""
     yield from _about_times(columns)
-    words: dict[str, None] = {}
-    for k, column in enumerate(columns):
-        if column.missing:
-            is_number, dialect = column.kind == "number", source.dialect
-            known = dialect.number_words if is_number else dialect.text_words
-            words |= dict.fromkeys(c for c in source.sample.column(k) if c and c.lower() in known)
+    words = dict.fromkeys(contents.words)
+    for cells in contents.cells:
+        words |= dict.fromkeys(cells.words)
     yield from about_missing(columns, words)
     yield from about_cells(contents, source, unreadable)
 
