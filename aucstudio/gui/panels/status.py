@@ -244,12 +244,11 @@ class ProgressStrip(QWidget):
         for study, name in names.items():
             held = study.tournament
             if held.live is not None:
-                doing = text(
-                    "search_stops" if held.stopping else "elapsed", seconds=held.live.spent
-                )
+                begun = "elapsed" if held.live.entries else "search_prepares"
+                doing = text("search_stops" if held.stopping else begun, seconds=held.live.spent)
                 words = text("progress_of_search", study=name, doing=doing)
-                left = held.live.left
-                return words, held.live.fraction, "" if left is None else _left_words(left)
+                fraction, left = held.live.fraction, held.live.left
+                return words, fraction, "" if None in (fraction, left) else _left_words(left)
         return "" if self._run.isEnabled() else self._run.statusTip(), None, ""
 
 
