@@ -409,7 +409,7 @@ def test_closing_during_a_run_does_not_hang(qtbot, tmp_path):
     window = create_window(make_sample("payments", tmp_path)[0])
     choose_method(window, "auc-svm")
     window.workplace.method_panel.form.editors["C"].setValue(1e6)
-    window.workplace.method_panel.form.editors["C"].edited.emit()
+    window.workplace.method_panel.form.editors["C"].valueChanged.emit()
     window.actions_.run.trigger()
     qtbot.waitUntil(lambda: window.session.live is not None, timeout=PATIENCE)
     window.close()  # the question is answered with "stop"

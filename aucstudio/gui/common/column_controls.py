@@ -226,7 +226,10 @@ class DatePartsButton(QToolButton):
         return column.is_date and column.role == "number"
 
     def show_column(self, column: Column) -> None:
-        """Offer the parts of a column of dates."""
+        """Offer the parts of a column of dates used as a number; hide for another column."""
+        self.setVisible(self.fits(column))
+        if not self.fits(column):
+            return
         self._column = column
         self.list.clear()
         titles = control_words("date_parts")["choices"]

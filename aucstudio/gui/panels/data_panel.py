@@ -30,7 +30,7 @@ from aucstudio.gui.common.widgets import (
     show_note,
 )
 from aucstudio.gui.dialogs.classes import ClassesDialog
-from aucstudio.gui.state.background import Background
+from aucstudio.gui.state.background import Background, stopping
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
 from aucstudio.notices.words import as_sentence, counted
@@ -38,18 +38,14 @@ from aucstudio.project.data.finding import FORMAT, Finding
 from aucstudio.project.data.roles import label_findings
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import few_rows_caution
-from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.errors import InputError
 from aucstudio.project.work.job import Job
 
 
-def _find(table: Table, post: Callable[[Any], bool]) -> tuple[Finding, ...]:
+def _find(table: Table, post: Callable[[float], bool]) -> tuple[Finding, ...]:
     from aucstudio.project.data.findings.find import find
 
-    def progress(share: float) -> None:
-        if post(share):
-            raise Cancelled
-
-    return find(table, progress)
+    return find(table, stopping(post))
 
 
 _CHOOSE = "choose…"

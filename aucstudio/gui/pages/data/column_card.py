@@ -131,9 +131,7 @@ class ColumnCard(QScrollArea):
         plain_tooltip(self.title, column.name)
         self._show_facts(column.missing)
         self._offer_roles(column)
-        self.parts_button.setVisible(DatePartsButton.fits(column))
-        if DatePartsButton.fits(column):
-            self.parts_button.show_column(column)
+        self.parts_button.show_column(column)
         why = column.reason or (text("data_role_guessed") if column.guessed else "")
         is_days = DatePartsButton.fits(column) and column.layout != dates.CLOCK
         as_number = text("data_date_as_number") if is_days and not column.parts else ""
