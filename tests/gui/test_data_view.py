@@ -365,7 +365,8 @@ def test_column_that_separates_nothing_is_stated(table):
     summary = sum_up(dataclasses.replace(column, role="number"), Classes.of(table))
     assert summary.area.low < 0.5 < summary.area.high
     stated = area_sentence(summary)
-    assert stated.headline.startswith("Alone it does not separate yes from no: AUC ")
+    assert stated.headline.startswith(f"AUC alone {summary.area.value:.3f} (95 % ")
+    assert stated.headline.endswith("does not separate yes from no.")
     assert not stated.more
 
 
@@ -448,7 +449,8 @@ def test_columns_are_listed_and_sorted_by_auc(view, session, table, qtbot):
     qtbot.waitUntil(lambda: listed.model.rowCount() == 1)
     listed.list.setCurrentIndex(listed.model.index(0, 0))
     text = shown(view, qtbot)
-    assert text.startswith("town: Alone it ranks yes above no with AUC")
+    assert text.startswith("town: AUC alone")
+    assert "ranks yes above no" in text
     assert "ordered by their share of yes in the other half of the rows" in text
     # Another role keeps the computed areas; another label does not.
     known = listed.areas
