@@ -184,14 +184,15 @@ def test_conditions_filter_rows_and_errors_are_shown(view, table, qtbot):
     assert len(rows(view)) == table.rows
 
 
-@pytest.mark.parametrize("ids", [(), ("who",)])
+@pytest.mark.parametrize("roles", [{}, {"who": "id"}])
 def test_row_is_found_by_its_identifier_which_stays_in_sight(
-    session, open_view, qtbot, tmp_path, ids
+    session, open_view, qtbot, tmp_path, roles
 ):
     path = tmp_path / "people.csv"
     lines = [f"{k % 3 == 0:d},{k % 7}.5,P-{1000 + k}" for k in range(60)]
     path.write_text("\n".join(["sick,x,who", *lines]) + "\n")
-    session.files.open_now(path, "table", ids=ids)
+    session.files.open_now(path, "table")
+    session.set_roles(roles=roles)
     view = open_view(DataView, session, (1100, 700))
     look(view, qtbot, ROWS)
     filter_by(view, qtbot, "P-1041; x < 7")
