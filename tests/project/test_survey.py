@@ -11,7 +11,7 @@ from scipy import stats
 from aucstudio.engine import roc
 from aucstudio.engine.inference import delong_interval
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.findings.separation import areas
+from aucstudio.project.data.findings.separation import SHARE, areas
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
