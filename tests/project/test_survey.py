@@ -30,6 +30,7 @@ from aucstudio.project.survey.rows import (
     Query,
     ScoredRows,
     find_rows,
+    save_rows,
     text_codes,
     wrong_pairs,
 )
@@ -406,3 +407,10 @@ def test_joined_classes_are_joined_in_column_aucs(tmp_path, choice):
     assert found.positive.tolist() == [k % 4 >= 2 for k in range(60)]
     assert found.negative.tolist() == [k % 4 < 2 for k in range(60)]
     assert RankedColumn.of(table.column("x"), found).area() == 1.0
+
+
+def test_saved_cells_are_written_as_they_were_read(tmp_path):
+    columns = [numbers("id", [799854.0, 77.0]), numbers("x", [0.5, np.nan])]
+    path, marks = tmp_path / "rows.csv", (";", ",")
+    save_rows(path, columns, np.arange(2), np.arange(1, 3), None, marks, lambda _done: None)
+    assert path.read_text("utf-8").splitlines() == ["row;id;x", "1;799854;0,5", "2;77;"]

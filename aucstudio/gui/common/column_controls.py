@@ -160,12 +160,10 @@ class FindingRows(QWidget):
         made = QFrame(self)
         made.setObjectName(f"finding_{place}")
         made.setProperty("role", "finding" if place == 0 else "")
+        sentence = finding.sentence[:1].upper() + finding.sentence[1:]
         role = "muted" if place else ""
-        taken = next((undo for *_, undo in found if undo in done), "")
-        sentence = (
-            f"Done: {taken}." if taken else finding.sentence[:1].upper() + finding.sentence[1:]
-        )
         parts: list[Part] = [label(sentence, role, wrap=True, name=f"finding_{place}_sentence")]
+        taken = next((undo for *_, undo in found if undo in done), "")
         buttons = across()
         for n, (words, change, undo) in enumerate([("Undo", {}, taken)] if taken else found):
             said = f"{words}: {taken or ', '.join(finding.columns)}"

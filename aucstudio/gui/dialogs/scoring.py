@@ -363,6 +363,13 @@ class ScoreTableDialog(prompts.Dialog):
             assert isinstance(error, Exception)
             show_note(self.words, failure_sentence(error), "error")
 
+    def _refuse(self, error: BaseException | None) -> None:
+        """Offer ways to score refused columns; report other errors."""
+        if isinstance(error, RefusedColumnsError):
+            self.allowed.refuse(str(error), error.refusals)
+        else:
+            self._complain(error)
+
     # ------------------------------------------------------------- reading
 
     def _look(self) -> None:
@@ -387,45 +394,31 @@ class ScoreTableDialog(prompts.Dialog):
             self.form.forget_columns()
         else:
             self.form.show_columns(*job.result)
-            self._refuse_absent()
         self._refresh()
-
-    def _refuse_absent(self) -> bool:
-        """Report columns of the model that the table lacks and that are not yet accepted."""
-        form, accepted = self.form, self.allowed.accepted()["allowed"][UNKNOWN]
-        if form.table is not None and form.columns:
-            try:
-                form.known_model.check_names({*form.columns, *accepted}, form.table)
-            except RefusedColumnsError as error:
-                self.allowed.refuse(str(error), error.refusals)
-                return True
-        return False
 
     # ------------------------------------------------------------- scoring
 
     def _on_score(self) -> None:
         self._forget()
-        if self._refuse_absent():
-            return
-        try:
+        form, more = self.form, self.allowed.accepted()
+        assert form.table is not None
+        try:  # before a model is refit
+            names = {*form.columns, *more["allowed"][UNKNOWN]}
+            form.known_model.check_names(names, form.table)
             folder = self.scratch_folder()
         except InputError as error:
-            self._complain(error)
+            self._refuse(error)
             self._refresh()
             return
         self._on_progress((None, text("refitting", step="") if self.form.trains else "reading"))
-        form, more = self.form, self.allowed.accepted()
-        assert form.table is not None
         where, label = (folder, self._session.plan.band), form.label.currentData()
         work = scoring(form.make_model(), form.table, form.identifiers, *where, label=label, **more)
         self._working.start(form.table, work)
         self._refresh()
 
     def _on_scored(self, _key: object, job: Job[Any, Scored]) -> None:
-        if isinstance(job.error, RefusedColumnsError):
-            self.allowed.refuse(str(job.error), job.error.refusals)
-        elif job.result is None:
-            self._complain(job.error)
+        if job.result is None:
+            self._refuse(job.error)
         else:
             self._scored, self._is_saved = job.result, False
             self._offer_formats(job.result.files)

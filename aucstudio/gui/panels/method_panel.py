@@ -267,8 +267,7 @@ class MethodPanel(Card):
         try:
             if self.session.plan.method in methods:
                 self.check()
-            runs = self.session.runs
-            runs.start_new([runs.planned(method, tuned=tuned) for method in methods])
+            self.session.runs.run_methods(methods, tuned=tuned)
         except (InputError, InvalidSetting) as error:
             chooser.show_problem(str(error))
         else:

@@ -90,9 +90,9 @@ class Runs:
         Raises
         ------
         InputError, InvalidSetting
-            If one of them cannot be run; nothing is started.
+            If one of them cannot be run, or all have been made; nothing is started.
         """
-        self.start([self.planned(method, tuned=tuned) for method in methods])
+        self.start_new([self.planned(method, tuned=tuned) for method in methods])
 
     def run_again(self, records: Sequence[RunRecord]) -> None:
         """Start or queue runs with the settings of others on the open table.

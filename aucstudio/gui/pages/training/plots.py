@@ -95,8 +95,9 @@ class CourseLines:
             self.items.append(item)
         self.drawn = list(lines)
         for item, line in zip(self.items, lines, strict=True):
-            # A line through one point is invisible.
-            dotted = line.dots or np.count_nonzero(np.isfinite(line.y)) == 1
+            known = np.count_nonzero(np.isfinite(line.y))
+            # A line through one point is invisible; dots without a place have no bounds.
+            dotted = known == 1 or (line.dots and known > 0)
             depth = 40 if line.course.is_live else 20 * line.is_strong
             item.setZValue(depth - (not line.is_main))
             item.setData(

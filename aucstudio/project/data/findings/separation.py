@@ -218,27 +218,35 @@ _ROWS_EACH = 3
 
 
 def leaks(table: Table) -> Iterator[Finding]:
-    """Find features that separate the classes alone, or that are known in one class only."""
+    """Find features that are hardly known before the label."""
     sample, features = sampled(table), table.features
     if sample is None or not _is_enough(sample.classes, len(features)):
         return
     classes = sample.classes
     is_in = np.zeros((2, table.rows), dtype=bool)
     is_in[0, classes.positive] = is_in[1, classes.negative] = True
+    others = []
     for column in features:
         if isinstance(column, SparseColumn) and _is_tied(column, is_in):
             continue
-        if finding := _presence_separates(table, column, classes):
-            yield finding
-            continue
-        if _area(column, sample.rows, sample.area(column)) < _SUSPECT:
-            yield from _nearly_the_label(table, column)
-            continue
-        area = _area(column, classes, area_of(column, classes))
-        if area >= _TELLING:
-            code = "copy_of_label" if _is_the_label(table, column) else "separates_classes"
-            shown = "1" if area == 1 else f"{math.floor(area * 10_000) / 10_000:.4f}"
-            yield found(code, column.name, rows=table.rows, label=table.label, area=shown)
+        one = _presence_separates(table, column, classes) or _separates(table, column, sample)
+        if one or (one := next(_nearly_the_label(table, column), None)):
+            yield one
+        else:
+            others.append(column)
+    yield from _finds_alone(table, others, sample)
+
+
+def _separates(table: Table, column: Column, sample: SampledRows) -> Finding | None:
+    """Find a column that separates the classes in a sample, and in all rows."""
+    if _area(column, sample.rows, sample.area(column)) < _SUSPECT:
+        return None
+    area = _area(column, sample.classes, area_of(column, sample.classes))
+    if area < _TELLING:
+        return None
+    code = "copy_of_label" if _is_the_label(table, column) else "separates_classes"
+    shown = "1" if area == 1 else f"{math.floor(area * 10_000) / 10_000:.4f}"
+    return found(code, column.name, rows=table.rows, label=table.label, area=shown)
 
 
 def _is_tied(column: SparseColumn, is_in: NDArray[np.bool_]) -> bool:
@@ -337,14 +345,14 @@ def _at_least(share: float, count: int) -> float:
 # Largest FPR, and the least TPR there by its lower limit. The odds of the TPR of every other column
 # are smaller by this factor: strong markers of a disease have peers.
 _FOUND_AT, _TIMES = ((0.01, 0.5), (0.05, 0.8)), 4.0
+# One of fewer columns may well be the only one of use.
+_LEAST_FEATURES = 4
 
 
-def finds_alone(table: Table) -> Iterator[Finding]:
+def _finds_alone(table: Table, features: list[Column], sample: SampledRows) -> Iterator[Finding]:
     """Find a feature that finds most positives at a small FPR, where no other one comes close."""
-    sample, features = sampled(table), table.features
-    if sample is None or table.positive is None or len(features) < 2:
-        return
-    if any(isinstance(column, SparseColumn) for column in features):
+    is_sparse = any(isinstance(column, SparseColumn) for column in table.features)
+    if table.positive is None or len(features) < _LEAST_FEATURES or is_sparse:
         return
     m, n = len(sample.rows.positive), len(sample.rows.negative)
     every = [_at_few_false(column, sample.rows) for column in features]
@@ -353,17 +361,11 @@ def finds_alone(table: Table) -> Iterator[Finding]:
         (hits, false), others = found_by[first], found_by[second][0] / m
         low = _at_least(hits / m, m)
         is_alone = low >= least and low * (1 - others) >= _TIMES * others * (1 - low)
-        if n * most >= 1 and is_alone and not _is_leak(table, features[first], sample):
+        if n * most >= 1 and is_alone:
             rates: dict[str, Any] = {"tpr": 100 * hits / m, "fpr": false / n}
             facts = {**rates, "positive": table.positive}
             yield found("finds_alone", features[first].name, rows=table.rows, **facts)
             return
-
-
-def _is_leak(table: Table, column: Column, sample: SampledRows) -> bool:
-    """Return whether :func:`leaks` finds a column."""
-    area = _area(column, sample.rows, sample.area(column))
-    return area >= _TELLING or _presence_separates(table, column, sample.classes) is not None
 
 
 def _at_few_false(column: Column, rows: ClassRows) -> list[tuple[int, int]]:
