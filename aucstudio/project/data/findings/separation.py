@@ -322,7 +322,7 @@ def _presence_separates(table: Table, column: Column, classes: ClassRows) -> Fin
     area = 0.5 + (more - less) / 2
     if area >= _TELLING:
         words = "only" if shares[0] == more else "everywhere but"
-        facts = {"words": words, "positive": table.positive or "one class"}
+        facts: dict[str, Any] = {"words": words, "positive": table.positive or "one class"}
         return found("known_in_one_class", column.name, rows=table.rows, **facts)
     low = (_at_least(more, many) + _at_least(1.0 - less, few)) / 2
     is_enough = low >= _LEAST_PRESENCE
