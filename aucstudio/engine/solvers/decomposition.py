@@ -332,7 +332,7 @@ def _descend(
     for t in range(len(rows)):
         own[t] = K[t, t]
     # Each loop does one thing, so that the compiler makes vector operations of it.
-    for step_count in range(_STEPS_PER_SET):
+    for step_count in range(_STEPS_PER_SET):  # noqa: B007  (returned)
         for t in range(len(rows)):
             rising[t] = w[t] if x[t] < ceiling[t] else -np.inf
         for t in range(len(rows)):
