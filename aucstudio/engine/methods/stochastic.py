@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask, class_counts
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.blocks import Passes, mean_variance
 from aucstudio.engine.cost import FEWER_LANDMARKS, Cost, Work, cluster_bytes, cost_of, landmarks
@@ -182,8 +182,8 @@ class BlockRows:
         self._positives = np.flatnonzero(partners.positive)
         self._negatives = np.flatnonzero(~partners.positive)
         self._partners = partners.F[:-1]
-        m = int(np.count_nonzero(rows.positive))
-        self._leads = {True: len(rows) / 2 / m, False: len(rows) / 2 / (len(rows) - m)}
+        m, n = class_counts(rows.positive)
+        self._leads = {True: len(rows) / 2 / m, False: len(rows) / 2 / n}
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -34,7 +34,8 @@ from aucstudio.engine.solvers import Solution
 _USUAL_ROWS = 256  # of a working set
 _MOST_ROWS = 512  # of one that the free rows do not fit in otherwise
 _FEW_ROWS = 400  # so many make one working set
-_INNER_SHARE = 0.2  # of the violation, to which a working set is solved
+# Of the violation, to which a working set is solved: of some rows, or of all.
+_INNER_SHARE, _SHARE_OF_ALL = 0.2, 0.03
 _STEPS_PER_SET = 20_000  # some hundredths of a second
 _FIRST_TRY = 1e-3  # violation at which Newton's method is tried
 _NEXT_TRY = 1e-2  # of the last one, where it failed
@@ -153,9 +154,8 @@ def solve_kernel_hinge(
                 before, gap, checked = gap, min(gap, state.measure().gap), steps
                 if gap > _LEAST_FALL * before:
                     break
-            # Of a part of the rows, more than this would be lost to the next working set.
-            enough = attempt if state.is_small else _INNER_SHARE * violation
-            steps += state.solve_working_set(max(enough, tol / 2))
+            share = _SHARE_OF_ALL if state.is_small else _INNER_SHARE
+            steps += state.solve_working_set(max(share * violation, tol / 2))
             iteration += 1
             if monitor.has_callback:
                 found = state.measure()

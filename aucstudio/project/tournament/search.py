@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS
+from aucstudio.engine.arrays import class_counts
 from aucstudio.engine.crossfit.folds import draw_folds
 from aucstudio.engine.crossfit.members import Member, library, write_list
 from aucstudio.engine.ensembles.selection import Criterion
@@ -467,9 +468,8 @@ def counted_places(table: Table, places: NDArray[np.intp]) -> NDArray[np.intp]:
 def few_rows_words(table: Table, validation: Validation) -> str:
     """Return a caution if a class has few rows of positive weight; empty otherwise."""
     positive = table.is_positive()
-    positive = positive[counted_places(table, np.arange(len(positive)))]
-    m = int(np.count_nonzero(positive))
-    return few_rows_caution(m, len(positive) - m, validation)
+    counted = positive[counted_places(table, np.arange(len(positive)))]
+    return few_rows_caution(*class_counts(counted), validation)
 
 
 def read_held_out(table: Table, validation: Validation) -> Table | None:
