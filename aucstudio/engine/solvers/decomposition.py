@@ -34,8 +34,7 @@ from aucstudio.engine.solvers import Solution
 _USUAL_ROWS = 256  # of a working set
 _MOST_ROWS = 512  # of one that the free rows do not fit in otherwise
 _FEW_ROWS = 400  # so many make one working set
-# Of the violation, to which a working set is solved: of some rows, or of all.
-_INNER_SHARE, _SHARE_OF_ALL = 0.2, 0.03
+_INNER_SHARE = 0.1  # of the violation, to which a working set is solved
 _STEPS_PER_SET = 20_000  # some hundredths of a second
 _FIRST_TRY = 1e-3  # violation at which Newton's method is tried
 _NEXT_TRY = 1e-2  # of the last one, where it failed
@@ -154,8 +153,7 @@ def solve_kernel_hinge(
                 before, gap, checked = gap, min(gap, state.measure().gap), steps
                 if gap > _LEAST_FALL * before:
                     break
-            share = _SHARE_OF_ALL if state.is_small else _INNER_SHARE
-            steps += state.solve_working_set(max(share * violation, tol / 2))
+            steps += state.solve_working_set(max(_INNER_SHARE * violation, tol / 2))
             iteration += 1
             if monitor.has_callback:
                 found = state.measure()
@@ -180,7 +178,6 @@ class _State:
         self.beta, self._v = np.zeros(len(costs)), self._y.copy()
         self._working, self._size = np.empty(0, np.intp), _USUAL_ROWS
         self._largest = 0.0  # kernel value of a row with itself
-        self.is_small = len(costs) <= _FEW_ROWS
 
     @property
     def _ends(self) -> tuple[Array, Array]:
@@ -239,7 +236,7 @@ class _State:
 
     def _choose(self) -> Index:
         """Choose rows of the largest violations, and rows of the last working set."""
-        if self.is_small:
+        if len(self.beta) <= _FEW_ROWS:
             return np.arange(len(self.beta))
         if not len(self._working):
             halves = (np.flatnonzero(self._y == sign) for sign in (1.0, -1.0))
