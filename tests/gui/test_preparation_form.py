@@ -12,12 +12,6 @@ from aucstudio.project.runs.settings_shown import differing_settings
 from tests.gui.conftest import choose
 
 
-def take(combo, value):
-    """Choose as a user does, which emits ``activated``."""
-    combo.setCurrentIndex(combo.findData(value))
-    combo.activated.emit(combo.currentIndex())
-
-
 def test_preprocessing_is_shown_changed_and_undone(window, table_file, qtbot):
     window.open_now(table_file)
     session, form = window.session, window.workplace.method_panel.preparation
@@ -27,8 +21,8 @@ def test_preprocessing_is_shown_changed_and_undone(window, table_file, qtbot):
     assert not combo.isVisibleTo(form)
     window.findChild(QPushButton, "preparation_button").click()
     assert combo.isVisibleTo(form)
-    take(combo, "robust")
-    take(window.findChild(QComboBox, "impute_combo"), "mean")
+    choose(combo, "robust")
+    choose(window.findChild(QComboBox, "impute_combo"), "mean")
     window.findChild(QCheckBox, "indicators_check").click()
     rare = window.findChild(QLineEdit, "rare_field")
     rare.clear()

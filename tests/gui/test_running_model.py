@@ -165,7 +165,6 @@ def test_running_job_does_not_replace_another_picture(
     put(table_session, record, "Chosen")
     refresh_and_wait(qtbot, view)
     choose(view.picture_combo, "importance")
-    view.picture_combo.activated.emit(view.picture_combo.currentIndex())
     qtbot.waitUntil(lambda: not view.busy())
     update_running_job(np.full(len(record.splits[0].coef), 7.0))
     assert view.part.key == "importance"
