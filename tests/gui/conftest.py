@@ -248,8 +248,12 @@ def shown(view, qtbot):
 
 
 def choose(combo, data):
-    """Choose an entry of a combo box as a user does."""
     combo.setCurrentIndex(combo.findData(data))
+
+
+def pick(combo, data):
+    """Choose as a user does, which emits ``activated``."""
+    choose(combo, data)
     combo.activated.emit(combo.currentIndex())
 
 

@@ -25,7 +25,7 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.survey.columns import Classes, sum_up
 from aucstudio.project.survey.rows import FALSE_ALARM, HELD, MISRANKED, MISSED
 from tests.conftest import with_cells
-from tests.gui.conftest import choose, make_record, put, trigger
+from tests.gui.conftest import choose, make_record, pick, put, trigger
 
 DOWN = Qt.SortOrder.DescendingOrder
 UP = Qt.SortOrder.AscendingOrder
@@ -187,19 +187,19 @@ def test_conditions_filter_rows_and_errors_are_shown(view, table, qtbot):
 def test_cell_menu_adds_conditions(view, table, qtbot):
     model = view.sheet.model_
 
-    def pick(line, name, action):
+    def pick_action(line, name, action):
         trigger(view.sheet.cell_menu(model.index(line, model.column_of(name))), action)
         shown(view, qtbot)
 
     town = table.column("town").values
-    pick(3, "town", "data_like_action")
+    pick_action(3, "town", "data_like_action")
     assert rows(view) == np.flatnonzero(town == town[3]).tolist()
     row, x0 = rows(view)[2], table.column("x0").values
-    pick(2, "x0", "data_more_action")
+    pick_action(2, "x0", "data_more_action")
     assert rows(view) == np.flatnonzero((town == town[3]) & (x0 >= x0[row])).tolist()
     assert view.filters.field.text() == f"town = {town[3]}; x0 >= {float(x0[row])!r}"
     filter_by(view, qtbot, "")
-    pick(5, "x1", "data_like_action")
+    pick_action(5, "x1", "data_like_action")
     assert rows(view) == np.flatnonzero(np.isnan(table.column("x1").values)).tolist()
     trigger(view.sheet.head_menu(model.column_of("x1")), "data_known_action")
     shown(view, qtbot)
@@ -233,7 +233,7 @@ def test_scores_of_runs_are_shown_and_filter_rows(view, session, table, qtbot):
 
     def part(what):
         combo = view.filters.part_combo
-        choose(combo, what)
+        pick(combo, what)
         text = shown(view, qtbot)
         return sorted(rows(view)), text
 
@@ -390,7 +390,7 @@ def test_role_changed_in_the_card_can_be_undone(view, session, qtbot):
         "ignore",
     }
     before = view.card.summary
-    choose(combo, "ignore")
+    pick(combo, "ignore")
     shown(view, qtbot)
     assert session.table.column("x2").role == "ignore"
     assert view.card.role_combo.currentData() == "ignore"

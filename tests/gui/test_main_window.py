@@ -33,12 +33,12 @@ from aucstudio.project.runs.outlook import Outlook
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.work.job import Job
-from tests.gui.conftest import PATIENCE, choose, make_record, on, put
+from tests.gui.conftest import PATIENCE, choose, make_record, on, pick, put
 from tests.gui.fitting import unnamed_controls
 
 
 def choose_method(window, key):
-    choose(window.findChild(QComboBox, "method_combo"), key)
+    pick(window.findChild(QComboBox, "method_combo"), key)
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_run_is_enabled_only_with_two_classes(window, table_file, tmp_path):
     window.open_now(three)
     assert not run.isEnabled()
     assert "positive" in window.workplace.data_panel.problem.text()
-    choose(window.findChild(QComboBox, "positive_combo"), "c")
+    pick(window.findChild(QComboBox, "positive_combo"), "c")
     assert run.isEnabled()
 
 
@@ -348,7 +348,7 @@ def test_leave_pair_out_is_limited_to_closed_form_methods(window, qtbot, table_f
     for combo in (scheme, metric):
         assert not combo.model().item(combo.findData("leave-pair-out")).isEnabled()
     choose_method(window, "auc-rls")
-    choose(scheme, "leave-pair-out")
+    pick(scheme, "leave-pair-out")
     assert not window.workplace.validation_panel.fields["seed"].isVisibleTo(window)
     run_to_end(window)
     (shown,) = window.session.shown_runs()
@@ -363,8 +363,8 @@ def test_leave_pair_out_is_limited_to_closed_form_methods(window, qtbot, table_f
     # It is scrolled to.
     qtbot.waitUntil(lambda: not problem.visibleRegion().isEmpty())
     choose_method(window, "auc-rls")
-    choose(metric, "leave-pair-out")
-    choose(scheme, "holdout")
+    pick(metric, "leave-pair-out")
+    pick(scheme, "holdout")
     window.actions_.tune.trigger()
     qtbot.waitUntil(lambda: not window.session.busy)
     assert window.session.shown_runs()[-1].record.searches[0].metric == "leave-pair-out"

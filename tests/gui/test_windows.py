@@ -18,7 +18,7 @@ from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.workspace import remember_recent
 from aucstudio.project.work.submit import Here
 from tests.conftest import write_table
-from tests.gui.conftest import Gate, choose, save_as
+from tests.gui.conftest import Gate, pick, save_as
 
 
 @pytest.fixture(autouse=True)
@@ -197,7 +197,7 @@ def test_failed_run_does_not_stop_the_next_ones(window, answers, table_file, qtb
     monkeypatch.setattr(METHODS["rls"], "_fit", break_down)
     window.open_now(table_file)
     for method in ("rls", "auc-rls"):
-        choose(window.findChild(QComboBox, "method_combo"), method)
+        pick(window.findChild(QComboBox, "method_combo"), method)
         window.actions_.run.trigger()
     qtbot.waitUntil(lambda: not window.session.busy)
     assert window.session.shown_runs()[-1].record.status == DONE
