@@ -214,9 +214,11 @@ def test_model_is_exported_to_json_and_script(ran, qtbot, answers, tmp_path):
         before = dialog.about.text()
         combo.setCurrentIndex(combo.findData(key))
         assert dialog.about.text() != before
-        answers.save_path = str(tmp_path / f"model{dialog.chosen_format().ending}")
-        dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
         saved = tmp_path / f"model{dialog.chosen_format().ending}"
+        answers.save_path = str(saved)
+        save = dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
+        qtbot.waitUntil(save.isEnabled)
+        save.click()
         qtbot.waitUntil(saved.exists)
         assert content in saved.read_bytes()
         dialog.deleteLater()
