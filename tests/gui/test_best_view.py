@@ -27,8 +27,7 @@ from aucstudio.project.results.thresholds import curve_of
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.database import as_stored
 from aucstudio.project.tournament import background
-from aucstudio.project.tournament.background import SearchRequest
-from aucstudio.project.tournament.search import find_best, held_out_once
+from aucstudio.project.tournament.search import SearchRequest, find_best, held_out_once
 from aucstudio.project.tournament.standings import (
     READY,
     STOPPED,
@@ -67,11 +66,7 @@ class Ended:
     def __init__(self, table):
         self.runs, updates = [], []
         self.board = find_best(
-            table,
-            Validation(),
-            (0.0, 0.3),
-            folds=3,
-            entrants=QUICK,
+            SearchRequest(table, Validation(), (0.0, 0.3), folds=3, entrants=QUICK),
             store=self.store,
             watch=updates.append,
         )

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine import roc
+from aucstudio.engine.calibration import KINDS
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.plain_text import plain_tooltip
@@ -31,7 +32,7 @@ from aucstudio.notices.words import score_words
 from aucstudio.project.combination.combining import refit_combination
 from aucstudio.project.combination.planning import Named
 from aucstudio.project.data.validation import LEAVE_PAIR_OUT
-from aucstudio.project.results.calibration import KINDS, TITLES
+from aucstudio.project.results.calibration import TITLES
 from aucstudio.project.results.thresholds import (
     OWN,
     Choice,

@@ -310,8 +310,8 @@ class FindBest:
         InputError
             If the rows do not suffice, or a search is running.
         """
-        from aucstudio.project.tournament.background import SearchRequest
         from aucstudio.project.tournament.search import (
+            SearchRequest,
             check_searchable,
             draw_held_out,
             held_out_once,
