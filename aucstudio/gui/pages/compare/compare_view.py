@@ -189,6 +189,8 @@ class CompareView(PageView):
         if self.shows_groups:
             self.show_content(self.groups.found is not None)
             self.sentence.setText(words)
+            if self.groups.found is None:
+                self.hint.setText(words)
 
     def _enable_exports(self, enabled: bool) -> None:
         for action in self.exports():
