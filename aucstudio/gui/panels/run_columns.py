@@ -414,7 +414,7 @@ def _part(row: RowContent) -> Estimate | None:
 
 
 def _part_below(row: RowContent) -> str:
-    mark = f" {ELSEWHERE}" if trained_elsewhere(row.run.record, row.band) else ""
+    mark = ELSEWHERE if trained_elsewhere(row.run.record, row.band) else ""
     return _interval(_part(row)) + mark
 
 
