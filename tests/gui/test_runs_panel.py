@@ -14,7 +14,9 @@ from aucstudio.gui.panels.runs_table import BELOW, CAUTION, smaller
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.preferences import TableLook, preferences
 from aucstudio.notices import text
+from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
+from aucstudio.project.results.leaks import leaks_used
 from aucstudio.project.results.summary import Estimate, auc_summary, pauc_summary
 from aucstudio.project.runs.record import FAILED, STOPPED
 from tests.gui.conftest import PATIENCE, make_record
@@ -704,3 +706,19 @@ def test_interval_fits_its_column(panel, qtbot, monkeypatch, key, high):
     assert below.startswith(".946–")
     room = panel.view.columnWidth(KEYS.index(key)) - 10  # the margins of a cell
     assert QFontMetrics(smaller(panel.view.font())).horizontalAdvance(below) <= room
+
+
+def test_leak_is_a_warning_of_the_card_of_runs_with_its_column(panel, session, tmp_path, qtbot):
+    path = tmp_path / "leak.csv"
+    lines = [f"{k * 37 % 101},{int(k % 3 == 0)},{int(k % 3 == 0)}" for k in range(300)]
+    path.write_text("\n".join(["x,copied,label", *lines]) + "\n")
+    leaky = read_table(path, label="label")
+    session.put_table(leaky.with_roles(ignore=["copied"]))
+    fill(session, {"clean": make_record(session.table), "leaking": make_record(leaky)})
+    details = panel.details
+    (found,) = leaks_used(session.records["leaking"], leaky)
+    qtbot.waitUntil(lambda: str(found) in details.warnings.sentences, timeout=PATIENCE)
+    session.select("clean")
+    assert str(found) not in details.warnings.sentences
+    wait(qtbot, panel)
+    assert str(found) not in details.warnings.sentences

@@ -122,7 +122,8 @@ def gather_weights(found: Sequence[tuple[Preparation, Array]]) -> Coefficients:
                 columns[k] = column
     order = np.argsort(-np.abs(np.nanmean(weights, axis=0)), kind="stable")
     return Coefficients(
-        *(tuple(named[k] for k in order.tolist()) for named in (names, columns)),
+        tuple(names[k] for k in order.tolist()),
+        tuple(columns[k] for k in order.tolist()),
         weights[:, order],
         np.nanmean(scales, axis=0)[order],
         is_level[order],

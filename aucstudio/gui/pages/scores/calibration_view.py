@@ -14,7 +14,7 @@ from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plots.rate_axes import LINEAR, ROOT, Axis, RateAxis, place
 from aucstudio.gui.common.plotting import class_steps, faded, make_plot, pen, run_pen, style_classes
 from aucstudio.gui.common.sentence import Statement
-from aucstudio.gui.common.table import Row, SheetTable, in_columns, worded_columns
+from aucstudio.gui.common.table import Row, SheetTable, in_columns, sheet_blocks, worded_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol, scaled
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import across, down, quietly
@@ -30,6 +30,7 @@ from aucstudio.project.results.calibration import (
     CalibrationEstimate,
     estimate_calibration,
 )
+from aucstudio.project.results.page import Block
 from aucstudio.project.runs.record import RunRecord
 
 _LEAST_REACH = 0.02  # of the axes: rarer positives than these would be drawn as large
@@ -273,6 +274,9 @@ class CalibrationView(PageView):
         ]
         return in_columns(("run", "calibrated by", "bin", *_BIN_COLUMNS), lines)
 
+    def report_blocks(self) -> Sequence[Block]:
+        return sheet_blocks("Calibration", self.table, self.sentence.text())
+
     # ------------------------------------------------------------- computing
 
     def _runs(self) -> list[ShownRun]:
@@ -298,6 +302,7 @@ class CalibrationView(PageView):
     def _forget(self) -> None:
         """Drop the records of another study."""
         self.forget_answers()
+        self.table.show_rows([])
         self._known = {}
 
     # ------------------------------------------------------------- showing
@@ -313,8 +318,8 @@ class CalibrationView(PageView):
             if not self._chose_axes:
                 suits = suitable_axis([one for _, one in drawn])
                 quietly(self.axes_combo.setCurrentIndex, self.axes_combo.findData(suits))
-            looks = ([(run.look, one) for run, one in pairs] for pairs in (drawn, before))
-            self.diagram.show(*looks, self.axes_combo.currentData())
+            seen, axis = [(run.look, one) for run, one in drawn], self.axes_combo.currentData()
+            self.diagram.show(seen, [(run.look, one) for run, one in before], axis)
             chosen_first = sorted(runs, key=lambda run: run.record.id != self.session.selected)
             self.table.show_figures(chosen_first, self._known, kind)
             self._show_one(drawn)
