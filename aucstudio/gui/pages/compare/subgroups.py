@@ -192,7 +192,7 @@ class GroupsPage(QSplitter):
 
     def report_blocks(self) -> list[Block]:
         """Return the levels that are or were shown last, for a report."""
-        if self.found is None or self._run is None or self._run not in self.session.shown_runs():
+        if self.found is None or self._run is None or self.session.run(self._run.record.id) is None:
             return []
         title = f"{self._run.look.name} by {self.found.column}"
         return sheet_blocks(title, self.table, self._words.text)
