@@ -248,23 +248,16 @@ def _cells(group: Subgroup) -> tuple[str, ...]:
     return (
         group.level,
         f"{group.rows:,}\n{group.positives:,} positive",
-        _area(group.auc),
-        _area(group.pauc),
-        *(_cell(rate.value, rate.low, rate.high) for rate in (group.tpr, group.fpr)),
+        *(_cell(area, "–\none class") for area in (group.auc, group.pauc)),
+        *(_cell(rate, "–") for rate in (group.tpr, group.fpr)),
     )
 
 
-def _area(area: Estimate) -> str:
-    if math.isnan(area.value):
-        return "–\none class"
-    return _cell(area.value, area.low, area.high)
-
-
-def _cell(value: float, low: float, high: float) -> str:
+def _cell(found: Estimate, unknown: str) -> str:
     """Write a figure, and its interval or "too few" below it."""
-    if math.isnan(value):
-        return "–"
-    return f"{value:.3f}\n{'too few' if math.isnan(low) else interval_words(low, high)}"
+    if math.isnan(found.value):
+        return unknown
+    return f"{found.value:.3f}\n{interval_words(*found.bounds) if found.known else 'too few'}"
 
 
 def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statement:
