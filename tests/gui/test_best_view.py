@@ -259,6 +259,25 @@ def test_untested_entry_can_be_run(view, ended, qtbot):
     assert record.experiment.validation == ended.standings.validation
 
 
+def test_best_model_is_repeated_on_other_rows(view, ended, qtbot):
+    session = view.session
+    ended.enter(session)
+    session.change("Use folds", validation=Validation("folds", folds=3))
+    shown(view, qtbot)
+    best = session.records[ended.standings.best].experiment
+    for seed in (1, 2):
+        press(qtbot, view.verdict.repeat)
+        qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+        record = session.shown_runs()[-1].record
+        made = record.experiment
+        assert (made.method, made.params) == (best.method, best.params)
+        assert made.validation == Validation("folds", folds=3, seed=seed)
+        assert len(record.splits) == 3
+    session.change("Use a test file", validation=Validation("file", test_file="t.csv"))
+    shown(view, qtbot)
+    assert not view.verdict.repeat.isVisible()  # its rows are always the same
+
+
 def test_running_search_draws_its_course(view, qtbot):
     view.session.study.tournament.live = RUNNING
     view.session.notify({"best"})
