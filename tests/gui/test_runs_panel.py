@@ -5,20 +5,30 @@ import itertools
 
 import pytest
 from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, QPoint, Qt
+<<<<<<< HEAD
 from PySide6.QtGui import QAction, QContextMenuEvent
+=======
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics
+>>>>>>> main
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPushButton
 
 from aucstudio.gui.panels.run_columns import COLUMNS, KEYS
 from aucstudio.gui.panels.runs_panel import RunsPanel
-from aucstudio.gui.panels.runs_table import BELOW, CAUTION
+from aucstudio.gui.panels.runs_table import BELOW, CAUTION, smaller
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.preferences import TableLook, preferences
 from aucstudio.notices import text
+from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
+<<<<<<< HEAD
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import auc_summary, pauc_summary
+=======
+from aucstudio.project.results.leaks import leaks_used
+from aucstudio.project.results.summary import Estimate, auc_summary, pauc_summary
+>>>>>>> main
 from aucstudio.project.runs.record import FAILED, STOPPED
-from tests.gui.conftest import PATIENCE, card_lines, card_text, make_record
+from tests.gui.conftest import card_lines, card_text, make_record
 
 Key = Qt.Key
 FOLDS = Validation(scheme="folds", folds=5, repeats=2)
@@ -89,9 +99,9 @@ def fill(session, runs):
 
 def wait(qtbot, panel):
     """Wait until all visible figures are computed."""
-    qtbot.waitUntil(lambda: not panel.session.is_band_moving, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not panel.session.is_band_moving)
     panel.view.viewport().repaint()
-    qtbot.waitUntil(lambda: not panel.model.figures.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not panel.model.figures.busy)
 
 
 def names(panel):
@@ -184,11 +194,9 @@ def test_rename_editor_stays_open_while_runs_are_added(panel, session, records, 
     assert editor.text() == "half a na"
     qtbot.keyClicks(editor, "me")
     qtbot.keyClick(editor, Key.Key_Return)
-    qtbot.waitUntil(lambda: session.plan.looks["stiff"].name == "half a name", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: session.plan.looks["stiff"].name == "half a name")
     # A selection made meanwhile is shown once the editor is closed.
-    qtbot.waitUntil(
-        lambda: panel.view.current_run().record.id == session.selected == "later", timeout=PATIENCE
-    )
+    qtbot.waitUntil(lambda: panel.view.current_run().record.id == session.selected == "later")
 
 
 def test_a_selected_run_stays_selected_in_a_sorted_and_filtered_list(panel, session):
@@ -263,7 +271,7 @@ def test_every_column_sorts_with_missing_values_last(panel, session, records, qt
     best = sorted(NAMES, key=lambda name: -auc_summary(session.records[name]).value)
     for wanted in (best, best[::-1]):
         qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
-        qtbot.waitUntil(lambda w=wanted: names(panel) == [*w, "✕ broken"], timeout=PATIENCE)
+        qtbot.waitUntil(lambda w=wanted: names(panel) == [*w, "✕ broken"])
     qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
     assert names(panel) == [*NAMES, "✕ broken"]
     for column in range(len(COLUMNS)):
@@ -287,8 +295,8 @@ def test_every_column_sorts_with_missing_values_last(panel, session, records, qt
 def test_filter_matches_all_fields(panel, session, qtbot, typed, found):
     session.set_look("plain", "Edit notes", notes="Too wide, I think")
     qtbot.keyClicks(panel.filter, typed)
-    qtbot.waitUntil(lambda: panel.model.needle == typed, timeout=PATIENCE)
-    qtbot.waitUntil(lambda: names(panel) == found, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: panel.model.needle == typed)
+    qtbot.waitUntil(lambda: names(panel) == found)
     assert panel.count.text() == f"{len(found)} of 4"
     # The selected run stays selected even without a visible row.
     assert session.selected == "folded"
@@ -297,10 +305,10 @@ def test_filter_matches_all_fields(panel, session, qtbot, typed, found):
 def test_escape_clears_the_filter(panel, qtbot):
     there = names(panel)
     qtbot.keyClicks(panel.filter, "zebra")
-    qtbot.waitUntil(lambda: names(panel) == [], timeout=PATIENCE)
+    qtbot.waitUntil(lambda: names(panel) == [])
     qtbot.keyClick(panel.filter, Key.Key_Escape)
     assert panel.filter.text() == ""
-    qtbot.waitUntil(lambda: names(panel) == there, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: names(panel) == there)
 
 
 def test_filter_without_matches_shows_a_message(panel, qtbot):
@@ -309,7 +317,7 @@ def test_filter_without_matches_shows_a_message(panel, qtbot):
     assert panel.unfound.text() == "No run matches “zebra”."
     assert not panel.view.isVisible()
     panel.filter.clear()
-    qtbot.waitUntil(lambda: len(names(panel)) == 4, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: len(names(panel)) == 4)
     assert panel.view.isVisible()
 
 
@@ -398,7 +406,7 @@ def test_menu_rename_opens_the_editor(panel, session, qtbot):
     editor.selectAll()
     qtbot.keyClicks(editor, "second")
     qtbot.keyClick(editor, Key.Key_Return)
-    qtbot.waitUntil(lambda: names(panel)[2] == "second", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: names(panel)[2] == "second")
 
 
 def test_unticking_hides_a_run(panel, session):
@@ -431,7 +439,7 @@ def test_notes_of_the_card_are_saved_in_the_plan(panel, session, qtbot):
     notes = panel.details.notes
     notes.setFocus()
     qtbot.keyClicks(notes, "too stiff")
-    qtbot.waitUntil(lambda: session.plan.looks["stiff"].notes == "too stiff", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: session.plan.looks["stiff"].notes == "too stiff")
     qtbot.keyClicks(notes, " by far")
     session.select("plain")
     assert session.plan.looks["stiff"].notes == "too stiff by far"
@@ -465,7 +473,7 @@ def test_notes_can_be_edited_in_the_list(panel, session, qtbot):
     editor = panel.view.findChild(QLineEdit)
     qtbot.keyClicks(editor, "keep this")
     qtbot.keyClick(editor, Key.Key_Return)
-    qtbot.waitUntil(lambda: session.plan.looks["narrow"].notes == "keep this", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: session.plan.looks["narrow"].notes == "keep this")
 
 
 # ----------------------------------------------------------------- columns
@@ -689,6 +697,7 @@ def test_reversed_ranking_is_reported_only_if_significant(panel, session, qtbot)
     assert said not in panel.details.warnings.sentences
 
 
+<<<<<<< HEAD
 def test_chosen_runs_are_repeated_on_the_columns_in_use(panel, session, table, qtbot):
     session.put_table(table.with_roles(ignore=["x0"]))
     panel.view.selectAll()
@@ -708,7 +717,7 @@ def test_methods_that_were_run_are_not_run_twice(panel, session):
     method = session.records["plain"].experiment.method
     session.reuse_settings("plain")
     with pytest.raises(InputError, match="plain"):
-        session.runs.run_methods([method])
+        session.runs.start_new([session.runs.planned(method)])
     assert not session.study.runner.queue
 
 
@@ -720,3 +729,37 @@ def test_status_line_forgets_an_outdated_offer(panel, session):
     session.change("Another seed", validation=Validation(seed=5))
     assert panel.notice.isHidden()
     assert said[-1] == ""
+=======
+@pytest.mark.parametrize("key", ["auc", "pauc"])
+@pytest.mark.parametrize("high", [0.99999, 1.0, 0.999])
+def test_interval_fits_its_column(panel, qtbot, monkeypatch, key, high):
+    """Also that of a nearly perfect run, and of one trained for another range."""
+    nearly = Estimate(0.99, 0.946, high)
+    wait(qtbot, panel)
+    known = panel.model.figures.known
+    monkeypatch.setattr(
+        panel.model.figures,
+        "known",
+        lambda record: dataclasses.replace(known(record), area=nearly, part=nearly),
+    )
+    below = cell(panel, "narrow", key).data(BELOW)
+    assert below.startswith(".946–")
+    room = panel.view.columnWidth(KEYS.index(key)) - 10  # the margins of a cell
+    assert QFontMetrics(smaller(panel.view.font())).horizontalAdvance(below) <= room
+
+
+def test_leak_is_a_warning_of_the_card_of_runs_with_its_column(panel, session, tmp_path, qtbot):
+    path = tmp_path / "leak.csv"
+    lines = [f"{k * 37 % 101},{int(k % 3 == 0)},{int(k % 3 == 0)}" for k in range(300)]
+    path.write_text("\n".join(["x,copied,label", *lines]) + "\n")
+    leaky = read_table(path, label="label")
+    session.put_table(leaky.with_roles(ignore=["copied"]))
+    fill(session, {"clean": make_record(session.table), "leaking": make_record(leaky)})
+    details = panel.details
+    (found,) = leaks_used(session.records["leaking"], leaky)
+    qtbot.waitUntil(lambda: str(found) in details.warnings.sentences, timeout=PATIENCE)
+    session.select("clean")
+    assert str(found) not in details.warnings.sentences
+    wait(qtbot, panel)
+    assert str(found) not in details.warnings.sentences
+>>>>>>> main

@@ -267,7 +267,8 @@ class MethodPanel(Card):
         try:
             if self.session.plan.method in methods:
                 self.check()
-            self.session.runs.run_methods(methods, tuned=tuned)
+            runs = self.session.runs
+            runs.start_new([runs.planned(method, tuned=tuned) for method in methods])
         except (InputError, InvalidSetting) as error:
             chooser.show_problem(str(error))
         else:
