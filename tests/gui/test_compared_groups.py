@@ -164,7 +164,6 @@ def test_levels_are_greys_named_beside_their_curves(table_session, view, qtbot):
     assert sorted(names) == ["north", "south"]
 
 
-<<<<<<< HEAD
 def test_level_without_positives_is_listed_and_its_failure_replaces_old_figures(
     table_session, view, qtbot, monkeypatch
 ):
@@ -206,7 +205,8 @@ def test_level_without_positives_is_listed_and_its_failure_replaces_old_figures(
     assert "broken" in view.sentence.text().casefold()
     view.refresh()
     assert "broken" in view.sentence.text().casefold()
-=======
+
+
 def test_middle_says_what_is_being_compared(table_session, view, qtbot):
     put(table_session, make_record(table_session.table))
     refresh_and_wait(qtbot, view)
@@ -214,4 +214,3 @@ def test_middle_says_what_is_being_compared(table_session, view, qtbot):
     assert view.hint.isVisible()
     assert view.hint.text() == text("groups_computed", name="Run", column="town")
     qtbot.waitUntil(lambda: not view.busy())
->>>>>>> main

@@ -5,11 +5,7 @@ import itertools
 
 import pytest
 from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, QPoint, Qt
-<<<<<<< HEAD
-from PySide6.QtGui import QAction, QContextMenuEvent
-=======
-from PySide6.QtGui import QContextMenuEvent, QFontMetrics
->>>>>>> main
+from PySide6.QtGui import QAction, QContextMenuEvent, QFontMetrics
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPushButton
 
 from aucstudio.gui.panels.run_columns import COLUMNS, KEYS
@@ -20,15 +16,11 @@ from aucstudio.gui.state.preferences import TableLook, preferences
 from aucstudio.notices import text
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
-<<<<<<< HEAD
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.summary import auc_summary, pauc_summary
-=======
 from aucstudio.project.results.leaks import leaks_used
 from aucstudio.project.results.summary import Estimate, auc_summary, pauc_summary
->>>>>>> main
 from aucstudio.project.runs.record import FAILED, STOPPED
-from tests.gui.conftest import card_lines, card_text, make_record
+from tests.gui.conftest import PATIENCE, card_lines, card_text, make_record
 
 Key = Qt.Key
 FOLDS = Validation(scheme="folds", folds=5, repeats=2)
@@ -697,7 +689,6 @@ def test_reversed_ranking_is_reported_only_if_significant(panel, session, qtbot)
     assert said not in panel.details.warnings.sentences
 
 
-<<<<<<< HEAD
 def test_chosen_runs_are_repeated_on_the_columns_in_use(panel, session, table, qtbot):
     session.put_table(table.with_roles(ignore=["x0"]))
     panel.view.selectAll()
@@ -729,7 +720,8 @@ def test_status_line_forgets_an_outdated_offer(panel, session):
     session.change("Another seed", validation=Validation(seed=5))
     assert panel.notice.isHidden()
     assert said[-1] == ""
-=======
+
+
 @pytest.mark.parametrize("key", ["auc", "pauc"])
 @pytest.mark.parametrize("high", [0.99999, 1.0, 0.999])
 def test_interval_fits_its_column(panel, qtbot, monkeypatch, key, high):
@@ -762,4 +754,3 @@ def test_leak_is_a_warning_of_the_card_of_runs_with_its_column(panel, session, t
     assert str(found) not in details.warnings.sentences
     wait(qtbot, panel)
     assert str(found) not in details.warnings.sentences
->>>>>>> main

@@ -251,30 +251,16 @@ def _rows_of(name: str, record: RunRecord, table: Table) -> Table:
 
 
 def _cells(group: Subgroup) -> tuple[str, ...]:
+    lacked = "negatives" if group.positives else "positives"
     return (
         group.level,
         f"{group.rows:,}\n{group.positives:,} positive",
-<<<<<<< HEAD
-        *(_area(area, group) for area in (group.auc, group.pauc)),
-        *(_cell(rate.value, rate.low, rate.high) for rate in (group.tpr, group.fpr)),
-    )
-
-
-def _area(area: Estimate, group: Subgroup) -> str:
-    if math.isnan(area.value):
-        return f"–\nno {'negatives' if group.positives else 'positives'}"
-    return _cell(area.value, area.low, area.high)
-
-
-def _cell(value: float, low: float, high: float) -> str:
-=======
-        *(_cell(area, "–\none class") for area in (group.auc, group.pauc)),
+        *(_cell(area, f"–\nno {lacked}") for area in (group.auc, group.pauc)),
         *(_cell(rate, "–") for rate in (group.tpr, group.fpr)),
     )
 
 
 def _cell(found: Estimate, unknown: str) -> str:
->>>>>>> main
     """Write a figure, and its interval or "too few" below it."""
     if math.isnan(found.value):
         return unknown
