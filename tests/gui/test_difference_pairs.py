@@ -21,7 +21,7 @@ from aucstudio.project.geometry.pairs import (
     penalised_covariance,
 )
 from tests.conftest import write_table
-from tests.gui.conftest import add_run, choose, points, refresh_and_wait
+from tests.gui.conftest import add_run, choose, points, refresh_and_wait, train
 
 pytestmark = pytest.mark.slow
 
@@ -314,8 +314,8 @@ def gaussians(qtbot, session, view, tmp_path):
     session.set_roles(label="class", positive="plus")
     validation = Validation(scheme="file", test_file=str(tested))
     session.study.plan = dataclasses.replace(session.plan, validation=validation)
-    plain = add_run(session, "auc-svm", C=1000.0)
-    leaning = add_run(session, "sauc-svm", C=1000.0, structure=100.0)
+    plain = train(qtbot, session, "auc-svm", C=1000.0)
+    leaning = train(qtbot, session, "sauc-svm", C=1000.0, structure=100.0)
     session.compare_with(plain.id)
     choose(view.plane_combo, "features")
     refresh_and_wait(qtbot, view)

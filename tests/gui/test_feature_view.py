@@ -18,7 +18,7 @@ from aucstudio.project.examples import make_study
 from aucstudio.project.geometry.score_map import CELLS
 from aucstudio.project.runs.progress import Look
 from tests.conftest import write_table
-from tests.gui.conftest import add_run, choose, points, refresh_and_wait, set_running_job
+from tests.gui.conftest import add_run, choose, points, refresh_and_wait, set_running_job, train
 
 pytestmark = pytest.mark.slow
 
@@ -356,7 +356,7 @@ def test_rows_of_a_test_file_cannot_be_selected(qtbot, session, view, tmp_path):
     other = write_table(tmp_path / "other.csv", seed=1)
     validation = Validation("file", test_file=str(other))
     session.study.plan = dataclasses.replace(session.plan, validation=validation)
-    split = add_run(session).splits[0]
+    split = train(qtbot, session).splits[0]
     refresh_and_wait(qtbot, view)
     assert_allclose(view.picture.sample.scores, split.test_scores)
     assert f"of {len(split.test_rows):,} held-out rows" in view.sentence.text()
