@@ -597,7 +597,7 @@ def test_both_plots_show_the_same_iterations_after_a_run_without_steps(view, ses
     for hidden in ((1,), (0,), ()):
         for k, run in enumerate(both):
             session.set_look(run.id, "Show", visible=k not in hidden)
-        session.select(both[0 if 0 not in hidden else 1].id)
+        session.select(both[hidden != (1,)].id)
         shown(view, qtbot)
         view.grab()  # the ranges are updated on painting
     upper, lower = (plot.getViewBox().viewRange()[0] for plot in view.plots())
