@@ -6,6 +6,7 @@ import itertools
 import threading
 
 import numpy as np
+import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QAction
@@ -240,6 +241,13 @@ def choose(combo, data):
 
 def points(item):
     return np.column_stack(item.getData())
+
+
+def add_line(plot, *places, **style):
+    """Draw a line in a plot; return its item."""
+    line = pg.PlotDataItem(*places, **style)
+    plot.addItem(line)
+    return line
 
 
 @pytest.fixture

@@ -175,17 +175,18 @@ class ElidedCombo(QComboBox):
 
     elided = Qt.TextElideMode.ElideRight
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        # The default delegate ignores the style sheet's padding of the items.
-        self.setItemDelegate(QStyledItemDelegate(self))
-        self.setMaxVisibleItems(_MOST_VISIBLE)
-
     def sizeHint(self) -> QSize:
         # The style rounds the width of the longest text, which would then be elided.
         return super().sizeHint() + QSize(_SPARE, 0)
 
     def showPopup(self) -> None:
+        if self.maxVisibleItems() != _MOST_VISIBLE:  # the first time: a list is seven widgets
+            self.setMaxVisibleItems(_MOST_VISIBLE)
+            # The default delegate ignores the style sheet's padding of the items.
+            self.setItemDelegate(QStyledItemDelegate(self))
+        font = self.font()
+        font.setItalic(False)
+        self.view().setFont(font)
         if self.count() <= MEASURED:
             self.view().setMinimumWidth(self.view().sizeHintForColumn(0) + _SCROLL_BAR)
         super().showPopup()
@@ -626,9 +627,6 @@ def set_italic(field: QWidget, italic: bool) -> None:
     font = field.font()
     font.setItalic(italic)
     field.setFont(font)
-    if isinstance(field, QComboBox):
-        font.setItalic(False)
-        field.view().setFont(font)
 
 
 def show_note(target: QLabel, text: str, role: str = "muted") -> None:

@@ -166,7 +166,7 @@ class _Picture(QWidget):
         super().__init__()
         named(self, name)
         plot.setFixedSize(scaled(_SIDE), scaled(height))
-        plot.setMouseEnabled(x=False, y=False)
+        plot.getViewBox().setMouseEnabled(x=False, y=False)
         self.words = label("", "muted", wrap=True, name=f"{name}_words")
         self.setLayout(down(plot, self.words, gap=4))
         self.setFixedWidth(scaled(_SIDE))

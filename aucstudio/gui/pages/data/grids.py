@@ -69,7 +69,7 @@ class GridPage(QWidget):
         super().__init__()
         named(self, name, accessible)
         self.plot = make_plot(f"{name}_plot", "", "")
-        self.plot.showGrid(x=False, y=False)
+        self.plot.frame.show_grid(x=False, y=False)
         self.plot.getViewBox().invertY(True)
         self.image = pg.ImageItem()
         self.plot.addItem(self.image)

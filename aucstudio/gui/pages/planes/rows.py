@@ -52,7 +52,7 @@ class ClassShapes:
         The inner region and the outer one.
     """
 
-    def __init__(self, plot: pg.PlotWidget) -> None:
+    def __init__(self, plot: Plot) -> None:
         self.positives, self.negatives = ([QGraphicsPathItem() for _ in SHARES] for _ in range(2))
         self._samples = [square_sample(plot) for _ in range(2)]
         for items, z in ((self.negatives, -6), (self.positives, -5)):

@@ -17,6 +17,7 @@ from aucstudio.engine.arrays import Array
 from aucstudio.engine.roc import cut_at
 from aucstudio.gui.common.curve_figures import Trace, run_curves
 from aucstudio.gui.common.plain_text import plain_tooltip, shortened
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.common.threshold import Chosen, ThresholdChooser
@@ -153,7 +154,7 @@ class OperatingPointLayer(Layer):
     point : Point or None
     """
 
-    def __init__(self, plot: pg.PlotWidget, session: Session) -> None:
+    def __init__(self, plot: Plot, session: Session) -> None:
         self.guides = pg.PlotCurveItem(antialias=True)
         self.whiskers = pg.PlotCurveItem(antialias=True, connect="pairs")
         self.handle = _Handle()
@@ -162,7 +163,7 @@ class OperatingPointLayer(Layer):
         self.panel = OperatingPanel(session)
         self.point: FocusedPoint | None = None
         self._session, self._plot = session, plot
-        self._box: Any = plot.getPlotItem().getViewBox()
+        self._box: Any = plot.getViewBox()
         self._scene: Scene | None = None
         self._placed: tuple[object, Array, Array] | None = None
         self._described: tuple[object, ...] = ()
