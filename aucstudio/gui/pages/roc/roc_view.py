@@ -233,6 +233,7 @@ class RocView(PageView):
         about, band = tuple((run.record, run.look.name) for run in runs), self.session.plan.band
         if about != self._compared:
             self._compared, self._comparison = about, Statement("Comparing the runs…")
+            self._figures = joined("", ())
         if not self.session.is_band_moving and (about, band) != self._comparing.key:
             self._comparing.ask((about, band), lambda _post: texts.compare(runs, band))
 
