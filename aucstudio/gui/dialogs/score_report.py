@@ -11,24 +11,14 @@ import pyqtgraph as pg
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
+from aucstudio.gui.common.layouts import STRETCH, across, down, empty, scrolled
 from aucstudio.gui.common.plain_text import elided, menu_text, plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.roc_sketch import RocSketch
 from aucstudio.gui.common.plotting import class_steps, finite_range, make_plot, pen, style_classes
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import (
-    STRETCH,
-    ElidedLabel,
-    across,
-    down,
-    empty,
-    label,
-    named,
-    scrolled,
-    set_role,
-    show_note,
-)
+from aucstudio.gui.common.widgets import ElidedLabel, label, named, set_role, show_note
 from aucstudio.gui.dialogs.scored import Scored, ScoreSummary, TableRanking
 from aucstudio.notices import text
 from aucstudio.notices.words import as_sentence, class_words, figure_words, score_words

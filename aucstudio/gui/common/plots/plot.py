@@ -41,10 +41,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QComboBox, QGraphicsItem, QMenu, QRubberBand, QToolButton, QWidget
 
 from aucstudio.engine.arrays import Array
+from aucstudio.gui.common.buttons import make_action, make_menu
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.plots.frame import Frame
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import make_action, make_menu, named
+from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.plan import RunLook
 
 Range = tuple[float, float]

@@ -14,24 +14,20 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QGridLayout, QScrollArea, QWidget
 
 from aucstudio.engine.arrays import Array
+from aucstudio.gui.common.buttons import push_button
 from aucstudio.gui.common.column_controls import DatePartsButton, role_words
+from aucstudio.gui.common.layouts import LEFT, STRETCH, across, down, holding
 from aucstudio.gui.common.plain_text import PlainLabel, distinguishable, elided, plain_tooltip
 from aucstudio.gui.common.plots.roc_sketch import RocSketch, outline
 from aucstudio.gui.common.plotting import faded, make_plot, pen, style_plot
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import (
-    LEFT,
-    STRETCH,
     ElidedCombo,
     ElidedLabel,
-    across,
-    down,
-    holding,
     label,
     make_buddy,
     named,
-    push_button,
     show_note,
 )
 from aucstudio.notices import text
