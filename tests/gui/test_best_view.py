@@ -5,6 +5,7 @@ import threading
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDialogButtonBox, QPushButton
 
 from aucstudio.engine.crossfit.members import Member
@@ -15,6 +16,7 @@ from aucstudio.gui.dialogs.run_dialogs import FindBestDialog
 from aucstudio.gui.pages.best.best_view import BestView
 from aucstudio.gui.pages.best.leaderboard import cells
 from aucstudio.gui.pages.best.words import members_words, statement, title, typeset
+from aucstudio.gui.panels.status import ProgressStrip
 from aucstudio.gui.state.plan import Plan
 from aucstudio.gui.windows import describe_work
 from aucstudio.notices import text
@@ -25,8 +27,7 @@ from aucstudio.project.results.thresholds import curve_of
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.database import as_stored
 from aucstudio.project.tournament import background
-from aucstudio.project.tournament.background import SearchRequest
-from aucstudio.project.tournament.search import find_best, held_out_once
+from aucstudio.project.tournament.search import SearchRequest, find_best, held_out_once
 from aucstudio.project.tournament.standings import (
     READY,
     STOPPED,
@@ -65,11 +66,7 @@ class Ended:
     def __init__(self, table):
         self.runs, updates = [], []
         self.board = find_best(
-            table,
-            Validation(),
-            (0.0, 0.3),
-            folds=3,
-            entrants=QUICK,
+            SearchRequest(table, Validation(), (0.0, 0.3), folds=3, entrants=QUICK),
             store=self.store,
             watch=updates.append,
         )
@@ -124,6 +121,32 @@ def test_empty_page_asks_to_press_find_the_best(view, qtbot):
         press(qtbot, view.begin)
 
 
+def test_search_shows_at_once_that_it_prepares_the_rows(view, qtbot, monkeypatch):
+    prepare, finish = threading.Event(), threading.Event()
+
+    def search(_request, _store, _stop, report):
+        prepare.wait()
+        report(dataclasses.replace(RUNNING, doing="logistic", entries=RUNNING.entries[1:]))
+        finish.wait()
+        return dataclasses.replace(RUNNING, ended=STOPPED)
+
+    monkeypatch.setattr(background, "search_in_background", search)
+    actions = QAction("Run"), QAction("Stop")
+    strip = ProgressStrip(view.session, *actions)
+    qtbot.addWidget(strip)
+    start_search(view.session, QUICK)
+    try:
+        assert strip.bar.maximum() == 0  # it moves without a share
+        assert shown(view, qtbot) == text("best_prepares")
+        prepare.set()
+        qtbot.waitUntil(lambda: strip.bar.maximum() > 0)
+        qtbot.waitUntil(lambda: shown(view, qtbot) == text("best_begins"))
+    finally:
+        prepare.set()
+        finish.set()
+        qtbot.waitUntil(lambda: not view.session.busy)
+
+
 def test_clock_goes_on_while_nothing_is_reported(view, qtbot, monkeypatch):
     finish = threading.Event()
 
@@ -136,16 +159,14 @@ def test_clock_goes_on_while_nothing_is_reported(view, qtbot, monkeypatch):
     start_search(view.session, QUICK)
     held = view.session.study.tournament
     assert held.live.left == 600.0  # the limit counts from the first candidate
-    qtbot.waitUntil(lambda: bool(held.live.doing), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: bool(held.live.doing))
     first = held.live.left
     try:
-        qtbot.waitUntil(lambda: held.live.left < first - 2, timeout=PATIENCE)
-        qtbot.waitUntil(
-            lambda: f"{elapsed_words(held.live.left)} left" in view.doing.text(), timeout=PATIENCE
-        )
+        qtbot.waitUntil(lambda: held.live.left < first - 2)
+        qtbot.waitUntil(lambda: f"{elapsed_words(held.live.left)} left" in view.doing.text())
     finally:
         finish.set()
-        qtbot.waitUntil(lambda: not view.session.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not view.session.busy)
 
 
 @pytest.mark.slow
@@ -232,10 +253,29 @@ def test_untested_entry_can_be_run(view, ended, qtbot):
     view.board.choose("logistic")
     assert view.entry_button.text() == "Run it"
     press(qtbot, view.entry_button)
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     record = session.shown_runs()[-1].record
     assert record.experiment.method == "logistic"
     assert record.experiment.validation == ended.standings.validation
+
+
+def test_best_model_is_repeated_on_other_rows(view, ended, qtbot):
+    session = view.session
+    ended.enter(session)
+    session.change("Use folds", validation=Validation("folds", folds=3))
+    shown(view, qtbot)
+    best = session.records[ended.standings.best].experiment
+    for seed in (1, 2):
+        press(qtbot, view.verdict.repeat)
+        qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+        record = session.shown_runs()[-1].record
+        made = record.experiment
+        assert (made.method, made.params) == (best.method, best.params)
+        assert made.validation == Validation("folds", folds=3, seed=seed)
+        assert len(record.splits) == 3
+    session.change("Use a test file", validation=Validation("file", test_file="t.csv"))
+    shown(view, qtbot)
+    assert not view.verdict.repeat.isVisible()  # its rows are always the same
 
 
 def test_running_search_draws_its_course(view, qtbot):
@@ -257,11 +297,11 @@ def test_running_search_draws_its_course(view, qtbot):
 def test_stopped_search_selects_the_best_so_far(view, qtbot):
     session = view.session
     start_search(session, LONG)
-    qtbot.waitUntil(lambda: bool(session.study.tournament.live.course), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: bool(session.study.tournament.live.course))
     assert "Find the best" in describe_work([session])
     press(qtbot, view.stop)
     assert session.study.tournament.stopping
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     (standings,) = session.best.standings()
     assert standings.ended == "stopped"
     assert session.selected == standings.best
@@ -417,7 +457,7 @@ def test_closing_during_a_search_asks_once(window, table_file, answers, qtbot):
     assert "a search for the best model is running" in answers.asked[0][1]
     window.session.stop()
     window.session.stop()
-    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.busy)
 
 
 def test_search_ends_in_its_own_study_after_another_is_opened(window, table_file, tmp_path, qtbot):
@@ -428,7 +468,7 @@ def test_search_ends_in_its_own_study_after_another_is_opened(window, table_file
     other = write_table(tmp_path / "other.csv")
     window.open_now(other)
     assert session.left
-    qtbot.waitUntil(lambda: not session.left, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.left)
     assert session.best.standings() == []
     session.save_plan()
     window.open_now(path)
@@ -465,7 +505,7 @@ def test_search_from_a_table_to_an_exported_model(window, tmp_path, answers, qtb
     kinds.button(VALIDATED).setChecked(True)
     answers.save_path = str(tmp_path / "best.aucmodel")
     press(qtbot, export.buttons.button(QDialogButtonBox.StandardButton.Save))
-    qtbot.waitUntil((tmp_path / "best.aucmodel").exists, timeout=PATIENCE)
+    qtbot.waitUntil((tmp_path / "best.aucmodel").exists)
     model = load_model(tmp_path / "best.aucmodel")
     (split,) = session.records[standings.best].splits
     called = model.score(session.table)[split.test_rows] > model.threshold
@@ -590,7 +630,7 @@ def test_shortcuts_use_a_number_that_is_still_being_typed(window, table_file, qt
         window.actions_.run.trigger()
         assert window.session.plan.validation.repeats == 3
         window.session.stop()
-        qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not window.session.busy)
 
 
 def test_headline_names_an_untested_leader(ended):

@@ -9,11 +9,12 @@ from pyqtgraph import TextItem
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.compare.compare_view import GROUPS, PICTURE, CompareView
 from aucstudio.gui.pages.compare.subgroups import statement
+from aucstudio.notices import text
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.subgroups import subgroups
 from aucstudio.project.results.summary import Estimate
 from aucstudio.project.results.thresholds import Target
-from tests.gui.conftest import choose, make_record, points, put, refresh_and_wait
+from tests.gui.conftest import make_record, pick, points, put, refresh_and_wait
 
 BAND = (0.0, 0.1)
 
@@ -70,8 +71,7 @@ def test_only_a_message_is_shown_before_there_are_levels(table_session, view, qt
 
 
 def by(view, column, qtbot):
-    choose(view.groups.by_combo, column)
-    view.groups.by_combo.activated.emit(0)
+    pick(view.groups.by_combo, column)
     qtbot.waitUntil(lambda: not view.busy())
 
 
@@ -161,3 +161,12 @@ def test_levels_are_greys_named_beside_their_curves(table_session, view, qtbot):
     assert len({*inks}) == len(page.found.groups)
     names = [item.toPlainText() for item in page.plot.items() if isinstance(item, TextItem)]
     assert sorted(names) == ["north", "south"]
+
+
+def test_middle_says_what_is_being_compared(table_session, view, qtbot):
+    put(table_session, make_record(table_session.table))
+    refresh_and_wait(qtbot, view)
+    view.show_switch.choose(GROUPS)
+    assert view.hint.isVisible()
+    assert view.hint.text() == text("groups_computed", name="Run", column="town")
+    qtbot.waitUntil(lambda: not view.busy())

@@ -20,7 +20,6 @@ from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.table import read_table
 from aucstudio.project.survey.conditions import like_cell, read_conditions
 from aucstudio.project.survey.rows import tab_separated
-from tests.gui.conftest import PATIENCE
 
 # The offscreen platform cannot raise a popup.
 pytestmark = pytest.mark.qt_log_ignore("does not support", extend=True)
@@ -59,7 +58,7 @@ def dialog(session, qtbot, file):
     made = ImportPreview(session, file, None, parent)
     with qtbot.waitExposed(made):
         made.open()
-    qtbot.waitUntil(lambda: not made.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not made.busy)
     yield made
     made.reject()
 
@@ -70,14 +69,14 @@ def test_preview_shows_dates_and_offers_their_parts(dialog, qtbot, file):
     assert model.index(0, 0).data() == GAP
     dialog.resize(1600, 900)  # columns out of view have no button
     heads = dialog.sheet.cards.heads
-    qtbot.waitUntil(lambda: {0, 1, 2} <= heads.keys(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: {0, 1, 2} <= heads.keys())
     assert [k for k in sorted(heads) if not heads[k].parts.isHidden()] == [0, 1, 2]
     at = [a.objectName() for a in heads[1].parts.list.actions()]
     assert at == [
         f"import_parts_1_{p}" for p in ("number", "hour", "hour-circle", "minute", "daytime")
     ]
     tick(heads[0].parts, "weekday")
-    qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not dialog.busy)
     assert dialog.choices.parts == {"came": ("number", "weekday")}
     assert dialog.sheet.rows.table.parts == {"came": ("number", "weekday")}
     assert heads[0].parts.text() == "1 part"
@@ -85,8 +84,23 @@ def test_preview_shows_dates_and_offers_their_parts(dialog, qtbot, file):
     assert read.parts == {"came": ("number", "weekday")}
     # With all ticks removed, dates are used as one number.
     tick(heads[0].parts, "weekday")
-    qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not dialog.busy)
     assert dialog.choices.parts == {}
+
+
+@pytest.mark.parametrize(("clock", "chosen"), [("", ()), ("", ("hour",)), (" 06:30", ())])
+def test_dates_without_a_time_offer_no_hours(qtbot, tmp_path, clock, chosen):
+    path = tmp_path / "days.csv"
+    rows = [f"2024-01-{k + 1:02},{k % 3 == 0:d}" for k in range(28)]
+    path.write_text("\n".join(["day,y", f"2023-12-31{clock},1", *rows]) + "\n")
+    button = DatePartsButton("parts")
+    qtbot.addWidget(button)
+    button.show_column(read_table(path, parts={"day": chosen}).column("day"))
+    offered = {action.objectName() for action in button.list.actions()}
+    assert "parts_weekday" in offered
+    assert ("parts_hour" in offered) == bool(clock or chosen)
+    assert ("parts_daytime" in offered) == bool(clock)
+    assert button.ticked() == chosen
 
 
 def test_parts_of_columns_read_without_dates_are_dropped(dialog, file):
@@ -99,12 +113,12 @@ def test_date_parts_are_remembered_per_file(window, file, qtbot, answers):
     for parts in ({}, {"came": ("weekday",)}):
         window.actions_.import_data.trigger()
         made = window.findChildren(ImportPreview)[-1]
-        qtbot.waitUntil(lambda made=made: not made.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda made=made: not made.busy)
         assert made.choices.parts == parts
         made._on_parts("came", ("weekday",))
-        qtbot.waitUntil(lambda made=made: not made.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda made=made: not made.busy)
         QTest.mouseClick(made.open_button, Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: not window.session.files.opener.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not window.session.files.opener.busy)
         assert window.session.table.parts == {"came": ("weekday",)}
     assert preferences().now.imports[0].choices.parts == {"came": ("weekday",)}
 
@@ -118,7 +132,7 @@ def view(session, open_view, qtbot, file):
 
 
 def shown(view, qtbot):
-    qtbot.waitUntil(lambda: not view._stale and not view.busy(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not view._stale and not view.busy())
 
 
 def test_data_page_shows_and_filters_dates(view, qtbot):

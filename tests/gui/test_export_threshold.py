@@ -27,7 +27,7 @@ from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.store.export import FORMATS, ExportFormat
 from aucstudio.project.store.model_file import load_model
-from tests.gui.conftest import PATIENCE, choose, make_record, put
+from tests.gui.conftest import choose, make_record, put
 
 
 @pytest.fixture
@@ -306,7 +306,7 @@ def test_refit_model_keeps_the_false_positive_rate(
     assert text("threshold_of_rank", several=False) in remarks
     answers.save_path = str(tmp_path / "all.aucmodel")
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
-    qtbot.waitUntil(lambda: (tmp_path / "all.aucmodel").exists(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: (tmp_path / "all.aucmodel").exists())
     table = read_table(table_file)
     model = load_model(tmp_path / "all.aucmodel")
     requested = (result.test_scores[~result.test_positive] > 0.4).mean()
@@ -355,3 +355,15 @@ def test_unsupported_export_format_is_reported_before_saving(table_session, open
     assert not save_button.isEnabled()
     dialog.format.setCurrentIndex(dialog.format.findData("script"))
     qtbot.waitUntil(save_button.isEnabled)
+
+
+def test_dialog_begins_with_the_range_of_the_training_where_the_whole_curve_is_shown(
+    table_session, open_dialog
+):
+    band = (0.0, 0.2)
+    put(table_session, make_record(table_session.table, "svm-pauc", {"fpr_range": band}))
+    table_session.set_band(0.0, 1.0)
+    dialog = open_dialog()
+    assert dialog.choice.target == Target("fpr", band[1])
+    words = text("threshold_of_range_end", range=band, trained=True)
+    assert words in dialog.choice.chooser.remarks.text()

@@ -15,9 +15,10 @@ from aucstudio.gui.pages.model.model_view import ModelView
 from aucstudio.gui.pages.model.tree import place
 from aucstudio.notices import text
 from aucstudio.project.data.validation import Validation
+from aucstudio.project.explain.effects import coefficients
 from aucstudio.project.explain.importance import permutation_importance
 from aucstudio.project.explain.trees import Node
-from tests.gui.conftest import choose, make_record, points, put, refresh_and_wait
+from tests.gui.conftest import choose, make_record, pick, points, put, refresh_and_wait
 
 TWICE = Validation("holdout", test_size=0.5, repeats=2)
 
@@ -33,9 +34,7 @@ def offered(view):
 
 def choose_picture(qtbot, view, key):
     """Choose a picture as a user does."""
-    index = view.picture_combo.findData(key)
-    view.picture_combo.setCurrentIndex(index)
-    view.picture_combo.activated.emit(index)
+    pick(view.picture_combo, key)
     qtbot.waitUntil(lambda: not view.busy())
     return view.part
 
@@ -88,6 +87,13 @@ def test_weights_are_means_over_splits_with_their_range(qtbot, table_session, vi
     k = next(i for i, name in enumerate(data["feature"]) if name == "x0")
     scale = np.mean([split.model.preparation.scales[0] for split in record.splits])
     assert data["weight_per_unit"][k] == pytest.approx(record.splits[0].coef[0] / scale)
+    found = coefficients(record.splits)
+    column, (count, share) = next(iter(found.of_columns.items()))
+    words = text("model_weights_column", column=column, count=count, share=100 * share)
+    assert words in view.sentence.text()
+    tips = [row.tip for row in chart.rows if row.name.startswith(f"{column} = ")]
+    assert len(tips) == count
+    assert all(words in tip for tip in tips)
 
 
 @pytest.mark.slow
@@ -207,9 +213,7 @@ def test_importance_appears_column_by_column_and_goes_on_after_another_run(
     monkeypatch.setattr(charts, "permutation_importance", waiting)
     record = put(table_session, make_record(table_session.table), "One")
     refresh_and_wait(qtbot, view)
-    index = view.picture_combo.findData("importance")
-    view.picture_combo.setCurrentIndex(index)
-    view.picture_combo.activated.emit(index)
+    pick(view.picture_combo, "importance")
     part = view.part
     qtbot.waitUntil(lambda: part.found is not None)
     assert len(part.chart.rows) == 1

@@ -5,19 +5,21 @@ import itertools
 
 import pytest
 from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, QPoint, Qt
-from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPushButton
 
 from aucstudio.gui.panels.run_columns import COLUMNS, KEYS
 from aucstudio.gui.panels.runs_panel import RunsPanel
-from aucstudio.gui.panels.runs_table import BELOW, CAUTION
+from aucstudio.gui.panels.runs_table import BELOW, CAUTION, smaller
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.preferences import TableLook, preferences
 from aucstudio.notices import text
+from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
-from aucstudio.project.results.summary import auc_summary, pauc_summary
+from aucstudio.project.results.leaks import leaks_used
+from aucstudio.project.results.summary import Estimate, auc_summary, pauc_summary
 from aucstudio.project.runs.record import FAILED, STOPPED
-from tests.gui.conftest import PATIENCE, make_record
+from tests.gui.conftest import PATIENCE, card_lines, card_text, make_record
 
 Key = Qt.Key
 FOLDS = Validation(scheme="folds", folds=5, repeats=2)
@@ -88,9 +90,9 @@ def fill(session, runs):
 
 def wait(qtbot, panel):
     """Wait until all visible figures are computed."""
-    qtbot.waitUntil(lambda: not panel.session.is_band_moving, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not panel.session.is_band_moving)
     panel.view.viewport().repaint()
-    qtbot.waitUntil(lambda: not panel.model.figures.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not panel.model.figures.busy)
 
 
 def names(panel):
@@ -183,11 +185,9 @@ def test_rename_editor_stays_open_while_runs_are_added(panel, session, records, 
     assert editor.text() == "half a na"
     qtbot.keyClicks(editor, "me")
     qtbot.keyClick(editor, Key.Key_Return)
-    qtbot.waitUntil(lambda: session.plan.looks["stiff"].name == "half a name", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: session.plan.looks["stiff"].name == "half a name")
     # A selection made meanwhile is shown once the editor is closed.
-    qtbot.waitUntil(
-        lambda: panel.view.current_run().record.id == session.selected == "later", timeout=PATIENCE
-    )
+    qtbot.waitUntil(lambda: panel.view.current_run().record.id == session.selected == "later")
 
 
 def test_a_selected_run_stays_selected_in_a_sorted_and_filtered_list(panel, session):
@@ -262,7 +262,7 @@ def test_every_column_sorts_with_missing_values_last(panel, session, records, qt
     best = sorted(NAMES, key=lambda name: -auc_summary(session.records[name]).value)
     for wanted in (best, best[::-1]):
         qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
-        qtbot.waitUntil(lambda w=wanted: names(panel) == [*w, "✕ broken"], timeout=PATIENCE)
+        qtbot.waitUntil(lambda w=wanted: names(panel) == [*w, "✕ broken"])
     qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
     assert names(panel) == [*NAMES, "✕ broken"]
     for column in range(len(COLUMNS)):
@@ -286,8 +286,8 @@ def test_every_column_sorts_with_missing_values_last(panel, session, records, qt
 def test_filter_matches_all_fields(panel, session, qtbot, typed, found):
     session.set_look("plain", "Edit notes", notes="Too wide, I think")
     qtbot.keyClicks(panel.filter, typed)
-    qtbot.waitUntil(lambda: panel.model.needle == typed, timeout=PATIENCE)
-    qtbot.waitUntil(lambda: names(panel) == found, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: panel.model.needle == typed)
+    qtbot.waitUntil(lambda: names(panel) == found)
     assert panel.count.text() == f"{len(found)} of 4"
     # The selected run stays selected even without a visible row.
     assert session.selected == "folded"
@@ -296,10 +296,10 @@ def test_filter_matches_all_fields(panel, session, qtbot, typed, found):
 def test_escape_clears_the_filter(panel, qtbot):
     there = names(panel)
     qtbot.keyClicks(panel.filter, "zebra")
-    qtbot.waitUntil(lambda: names(panel) == [], timeout=PATIENCE)
+    qtbot.waitUntil(lambda: names(panel) == [])
     qtbot.keyClick(panel.filter, Key.Key_Escape)
     assert panel.filter.text() == ""
-    qtbot.waitUntil(lambda: names(panel) == there, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: names(panel) == there)
 
 
 def test_filter_without_matches_shows_a_message(panel, qtbot):
@@ -308,7 +308,7 @@ def test_filter_without_matches_shows_a_message(panel, qtbot):
     assert panel.unfound.text() == "No run matches “zebra”."
     assert not panel.view.isVisible()
     panel.filter.clear()
-    qtbot.waitUntil(lambda: len(names(panel)) == 4, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: len(names(panel)) == 4)
     assert panel.view.isVisible()
 
 
@@ -397,7 +397,7 @@ def test_menu_rename_opens_the_editor(panel, session, qtbot):
     editor.selectAll()
     qtbot.keyClicks(editor, "second")
     qtbot.keyClick(editor, Key.Key_Return)
-    qtbot.waitUntil(lambda: names(panel)[2] == "second", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: names(panel)[2] == "second")
 
 
 def test_unticking_hides_a_run(panel, session):
@@ -410,7 +410,7 @@ def test_selecting_a_row_selects_the_run(panel, session, qtbot):
     place = panel.view.visualRect(panel.model.index(0, 0)).center()
     qtbot.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert session.selected == "plain"
-    assert "Method AUC-RLS" in panel.details.text()
+    assert "Method AUC-RLS" in card_text(panel.details)
 
 
 def test_arrow_keys_move_through_the_rows(panel, session, qtbot):
@@ -430,7 +430,7 @@ def test_notes_of_the_card_are_saved_in_the_plan(panel, session, qtbot):
     notes = panel.details.notes
     notes.setFocus()
     qtbot.keyClicks(notes, "too stiff")
-    qtbot.waitUntil(lambda: session.plan.looks["stiff"].notes == "too stiff", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: session.plan.looks["stiff"].notes == "too stiff")
     qtbot.keyClicks(notes, " by far")
     session.select("plain")
     assert session.plan.looks["stiff"].notes == "too stiff by far"
@@ -464,7 +464,7 @@ def test_notes_can_be_edited_in_the_list(panel, session, qtbot):
     editor = panel.view.findChild(QLineEdit)
     qtbot.keyClicks(editor, "keep this")
     qtbot.keyClick(editor, Key.Key_Return)
-    qtbot.waitUntil(lambda: session.plan.looks["narrow"].notes == "keep this", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: session.plan.looks["narrow"].notes == "keep this")
 
 
 # ----------------------------------------------------------------- columns
@@ -552,7 +552,7 @@ def test_dagger_of_another_range_is_explained(panel, session, qtbot):
     assert words in panel.details.warnings.sentences
     session.set_band(0.0, 0.3)
     wait(qtbot, panel)
-    assert "†" not in panel.details.text() + cell(panel, "narrow", "pauc").data()
+    assert "†" not in card_text(panel.details) + cell(panel, "narrow", "pauc").data()
 
 
 def test_failed_run_shows_its_error(panel, session, records):
@@ -606,12 +606,12 @@ def test_card_leads_with_the_partial_auc_if_a_range_is_set(panel, session, qtbot
     assert details.figure.text() == f"{part.value:.3f}"
     assert details.measure.text() == "pAUC in FPR 0 … 0.1"
     assert details.sure.text().startswith(f"95 % {part.low:.3f}–{part.high:.3f}")
-    assert details.table.lines()[0] == (
+    assert card_lines(details.table)[0] == (
         "AUC",
         f"{area.value:.3f}",
         f"{area.low:.3f}–{area.high:.3f}",
     )
-    assert details.table.lines()[1][0] == "TPR at FPR 0.1"
+    assert card_lines(details.table)[1][0] == "TPR at FPR 0.1"
     session.set_band(0.0, 1.0)
     wait(qtbot, panel)
     assert details.figure.text() == f"{area.value:.3f}"
@@ -623,7 +623,7 @@ def test_missing_interval_is_explained(panel, session, table, qtbot):
     fill(session, {"two": make_record(table, validation=Validation(scheme="folds", folds=2))})
     wait(qtbot, panel)
     reason = auc_summary(session.records["two"]).reason
-    for k, line in enumerate(panel.details.table.lines()):
+    for k, line in enumerate(card_lines(panel.details.table)):
         assert line[2] == text("no_interval_words", reason="")
         beside = panel.details.findChild(QLabel, f"run_figures_{k}_beside")
         assert beside.isVisible()
@@ -633,14 +633,14 @@ def test_missing_interval_is_explained(panel, session, table, qtbot):
 def test_card_shows_three_figures_and_unfolds_the_others(panel, qtbot):
     wait(qtbot, panel)
     details = panel.details
-    assert [line[0] for line in details.table.lines()] == ["AUC", "TPR at FPR 0.1"]
+    assert [line[0] for line in card_lines(details.table)] == ["AUC", "TPR at FPR 0.1"]
     for name, inner in (("all_figures", details.others), ("settings", details.settings)):
         assert not inner.isVisible()
         button = details.findChild(QPushButton, f"run_{name}_button")
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
         assert inner.isVisible()
     assert {"H-measure", "KS", "EER", "Time of a fit"} <= {
-        line[0] for line in details.others.lines()
+        line[0] for line in card_lines(details.others)
     }
     for table in (details.table, details.others):
         shown = [label for label in table.findChildren(QLabel) if label.isVisible()]
@@ -651,9 +651,9 @@ def test_card_shows_three_figures_and_unfolds_the_others(panel, qtbot):
 
 def test_card_names_settings_with_their_symbols(panel, session):
     session.select("stiff")
-    assert "Regularisation λ 100000" in panel.details.text()
+    assert "Regularisation λ 100000" in card_text(panel.details)
     session.select("narrow")
-    assert "FPR range [α, β] 0 … 0.3" in panel.details.text()
+    assert "FPR range [α, β] 0 … 0.3" in card_text(panel.details)
 
 
 @pytest.mark.parametrize("width", [296, 344, 600, 1000])
@@ -686,3 +686,37 @@ def test_reversed_ranking_is_reported_only_if_significant(panel, session, qtbot)
     area = auc_summary(session.records["unsure"])
     assert area.value < 0.5 < area.high
     assert said not in panel.details.warnings.sentences
+
+
+@pytest.mark.parametrize("key", ["auc", "pauc"])
+@pytest.mark.parametrize("high", [0.99999, 1.0, 0.999])
+def test_interval_fits_its_column(panel, qtbot, monkeypatch, key, high):
+    """Also that of a nearly perfect run, and of one trained for another range."""
+    nearly = Estimate(0.99, 0.946, high)
+    wait(qtbot, panel)
+    known = panel.model.figures.known
+    monkeypatch.setattr(
+        panel.model.figures,
+        "known",
+        lambda record: dataclasses.replace(known(record), area=nearly, part=nearly),
+    )
+    below = cell(panel, "narrow", key).data(BELOW)
+    assert below.startswith(".946–")
+    room = panel.view.columnWidth(KEYS.index(key)) - 10  # the margins of a cell
+    assert QFontMetrics(smaller(panel.view.font())).horizontalAdvance(below) <= room
+
+
+def test_leak_is_a_warning_of_the_card_of_runs_with_its_column(panel, session, tmp_path, qtbot):
+    path = tmp_path / "leak.csv"
+    lines = [f"{k * 37 % 101},{int(k % 3 == 0)},{int(k % 3 == 0)}" for k in range(300)]
+    path.write_text("\n".join(["x,copied,label", *lines]) + "\n")
+    leaky = read_table(path, label="label")
+    session.put_table(leaky.with_roles(ignore=["copied"]))
+    fill(session, {"clean": make_record(session.table), "leaking": make_record(leaky)})
+    details = panel.details
+    (found,) = leaks_used(session.records["leaking"], leaky)
+    qtbot.waitUntil(lambda: str(found) in details.warnings.sentences, timeout=PATIENCE)
+    session.select("clean")
+    assert str(found) not in details.warnings.sentences
+    wait(qtbot, panel)
+    assert str(found) not in details.warnings.sentences

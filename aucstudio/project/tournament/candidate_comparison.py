@@ -18,9 +18,9 @@ from collections.abc import Callable
 import numpy as np
 
 from aucstudio.engine import DECLARED, METHODS
-from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask, class_counts
 from aucstudio.engine.crossfit.fitting import CrossFit, Outcome, Task, able, share_trees
-from aucstudio.engine.crossfit.folds import best_alone, counts, draw_folds, lead_of, nested_scores
+from aucstudio.engine.crossfit.folds import best_alone, draw_folds, lead_of, nested_scores
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, Criterion, choose_weights
 from aucstudio.engine.monitor import Check, Monitor, Stopped
@@ -122,7 +122,7 @@ class CandidateComparison:
         self.not_begun: list[Member] = []
         self.course: list[Milestone] = []
         self._estimates: dict[tuple[Member, ...], CriterionEstimate] = {}
-        made, too_large = able(self.entrants, *counts(self.positive), self.X.shape[1])
+        made, too_large = able(self.entrants, *class_counts(self.positive), self.X.shape[1])
         unable = [] if self.weights is None else self.entrants
         unable = [m for m in unable if not DECLARED[m.method].takes_weights]
         self._unfit = too_large | dict.fromkeys(unable, "it takes no row weights")
@@ -134,7 +134,7 @@ class CandidateComparison:
         rows = self.X, self.positive, self._folds
         self.fits = CrossFit(*rows, estimators, self.criterion, Monitor(), self.weights)
         largest = max((len(train) for train, _ in self._folds), default=0) / len(self.positive)
-        m, n = (round(largest * count) for count in counts(self.positive))
+        m, n = (round(largest * count) for count in class_counts(self.positive))
         self._expected = {
             member: _OVERHEAD + (one.estimate(m, n, self.X.shape[1]).seconds or 0.0)
             for member, one in estimators.items()
@@ -142,7 +142,6 @@ class CandidateComparison:
         self._admitted: dict[Member, bool] = {}
         self._under_way: dict[Task, None] = {}
         self._lock, self._at_once = threading.Lock(), processors()
-        self._evaluation = _seconds_of_an_evaluation(self.criterion, self.positive)
         self._after = 0.0
 
     @property
@@ -260,7 +259,7 @@ class CandidateComparison:
     def seconds_alone(self, member: Member) -> float:
         """Predict the seconds of fitting a member on all training rows."""
         method = METHODS[member.method](**dict(member.params))
-        expected = method.estimate(*counts(self.positive), self.X.shape[1]).seconds or 0.0
+        expected = method.estimate(*class_counts(self.positive), self.X.shape[1]).seconds or 0.0
         factor = (_OVERHEAD + expected) / self._expected[member]
         return factor * float(np.mean([self.seconds[member, k] for k in range(self.n_folds)]))
 
@@ -355,17 +354,17 @@ class CandidateComparison:
         sampled = self.declared, self.weight_kind, self.groups
         return CriterionEstimate.of(self.criterion, self.positive, scores, *sampled)
 
+    @functools.cached_property
+    def _evaluation(self) -> float:
+        """The seconds of computing the criterion once, after a call that may compile it."""
+        scores = np.linspace(0.0, 1.0, len(self.positive))
+        self.criterion(self.positive, scores)
+        began = time.perf_counter()
+        self.criterion(self.positive, scores)
+        return time.perf_counter() - began
+
     def _weights_of(self, rows: Index) -> Array | None:
         return None if self.weights is None else self.weights[rows]
-
-
-def _seconds_of_an_evaluation(criterion: Criterion, positive: Mask) -> float:
-    """Measure the time of computing the criterion once."""
-    scores = np.linspace(0.0, 1.0, len(positive))
-    criterion(positive, scores)  # the first call may compile it
-    began = time.perf_counter()
-    criterion(positive, scores)
-    return time.perf_counter() - began
 
 
 @dataclasses.dataclass(eq=False)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import DECLARED, inference, roc
+from aucstudio.engine.arrays import class_counts
 from aucstudio.engine.ensembles.combined import MemberShare
 from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.project import typed
@@ -204,8 +205,7 @@ class RowCounts:
     @classmethod
     def of(cls, positive: NDArray[np.bool_]) -> RowCounts:
         """Count the rows."""
-        m = int(np.count_nonzero(positive))
-        return cls(m, len(positive) - m)
+        return cls(*class_counts(positive))
 
     @property
     def all(self) -> int:
@@ -347,8 +347,8 @@ class Standings:
 
     @property
     def fraction(self) -> float | None:
-        """The share of the time limit that is used up."""
-        return None if not self.budget else min(1.0, self.spent / self.budget)
+        """The share of the time limit that is used up; None before there are candidates."""
+        return min(1.0, self.spent / self.budget) if self.budget and self.entries else None
 
     @property
     def left(self) -> float | None:

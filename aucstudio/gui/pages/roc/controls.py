@@ -17,12 +17,12 @@ from aucstudio.gui.common.controls import ControlRow, Verb, keep_choice
 from aucstudio.gui.common.form import edge_box
 from aucstudio.gui.common.layouts import STRETCH, down, scrolled
 from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.plots import rate_axes as axes
 from aucstudio.gui.common.plots.plot import Plot
+from aucstudio.gui.common.plots.rate_axes import place, rate_at
 from aucstudio.gui.common.theme import fix_width
 from aucstudio.gui.common.threshold import CARD_WIDTH
 from aucstudio.gui.common.widgets import named
-from aucstudio.gui.pages.roc import axes
-from aucstudio.gui.pages.roc.axes import place, rate_at
 from aucstudio.gui.pages.roc.bands import NONE, BandLayer
 from aucstudio.gui.pages.roc.canvas import Canvas
 from aucstudio.gui.pages.roc.costs import CostLayer

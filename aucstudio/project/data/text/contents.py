@@ -206,6 +206,8 @@ class Contents:
         By column of numbers, how other cells are spelled.
     limited : dict of int to (int, str)
         As of a table, by column.
+    words : list of str
+        Texts in columns of numbers that were read as missing.
     cells : list of Cells
         In the order of the columns; empty if they stay in DuckDB.
     """
@@ -216,6 +218,7 @@ class Contents:
     left_out: LeftOut
     others: Others = dataclasses.field(default_factory=dict)
     limited: dict[int, tuple[int, str]] = dataclasses.field(default_factory=dict)
+    words: list[str] = dataclasses.field(default_factory=list)
     cells: list[Cells] = dataclasses.field(default_factory=list)
 
     @functools.cached_property
@@ -289,7 +292,8 @@ class FormatChecks(abc.ABC):
             for k, form in forms.items()
             if form and self.numbers[k].beyond
         }
-        return Contents(rows, forms, strays, left_out, others, limited)
+        words = [word for k, form in forms.items() if form for word in self.numbers[k].absent]
+        return Contents(rows, forms, strays, left_out, others, limited, words)
 
     def _load_changed(self, forms: Formats, again: Formats) -> None:
         """Read columns again whose format has changed, and update ``forms``."""
@@ -320,7 +324,7 @@ class FormatChecks(abc.ABC):
     def _counted(self, k: int, form: NumberFormat) -> dict[str, int]:
         """Count cells by spelling; numbers by a few representatives."""
         count, _, some = self._known(k)
-        spellings = [cell for cell in self.source.sample.column(k) if form.matches(cell)]
+        spellings = [cell for cell in self.source.sample.columns[k] if form.matches(cell)]
         spellings = spellings or [spelled(form, value) for value in some]
         return self.numbers[k].counted(count, spellings)
 
@@ -334,7 +338,7 @@ class FormatChecks(abc.ABC):
         for k, form in forms.items():
             if not is_cast(form, words):
                 continue
-            length = digits_of_codes(self.source.sample.column(k), words)
+            length = digits_of_codes(self.source.sample.columns[k], words)
             is_short = length is not None and 0 <= self._known(k)[1] < 10.0 ** (
                 length - 1 if length else 300
             )

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array
+from aucstudio.notices import text
 from aucstudio.notices.words import suggestion
 from aucstudio.project.data import text as vocabulary
 from aucstudio.project.errors import column_error, input_error
@@ -28,7 +29,7 @@ from aucstudio.project.errors import column_error, input_error
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from aucstudio.project.data.columns import ColumnInfo
+    from aucstudio.project.data.columns import Column, ColumnInfo
 
 
 _MONTH_OF = {
@@ -56,7 +57,8 @@ _PIVOT = 70
 WHOLE = "number"
 # Parts in the order of their columns, and the meaning of their numbers.
 PARTS: Mapping[str, str] = vocabulary.section("parts_of_dates")
-OF_CLOCK = (WHOLE, "hour", "hour-circle", "minute", "daytime")
+OF_TIME = ("hour", "hour-circle", "minute", "daytime")
+OF_CLOCK = (WHOLE, *OF_TIME)
 OF_MONTHS = (WHOLE, "year", "quarter", "month", "month-circle")
 _CIRCLE = "-circle"
 
@@ -232,11 +234,10 @@ class DatePart:
 
     @property
     def words(self) -> str:
-        """Meaning of its numbers."""
+        """The rule by which its numbers are computed."""
         key, _, turn = self.part.partition(" ")
-        if not turn:
-            return PARTS[key]
-        return f"{turn} of the {key}: once around in {CIRCLES[key][1]} steps, twelve decimals"
+        first, steps = CIRCLES.get(key, (0, 0))
+        return text("date_rule", part=key, meaning=PARTS[key], turn=turn, first=first, steps=steps)
 
 
 # First number and period of each cyclic part.
@@ -298,6 +299,14 @@ def offered(layout: str) -> tuple[str, ...]:
     if layout == CLOCK:
         return OF_CLOCK
     return OF_MONTHS if layout in MONTHLY else tuple(PARTS)
+
+
+def useful(column: Column) -> tuple[str, ...]:
+    """Return the parts to choose from: those of a time only if a date has one, or if chosen."""
+    parts = offered(column.layout)
+    if column.layout == CLOCK or not column.is_integer():
+        return parts
+    return tuple(part for part in parts if part not in OF_TIME or part in column.parts)
 
 
 def taken(column: ColumnInfo) -> list[DatePart]:
