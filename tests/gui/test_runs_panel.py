@@ -19,7 +19,7 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.leaks import leaks_used
 from aucstudio.project.results.summary import Estimate, auc_summary, pauc_summary
 from aucstudio.project.runs.record import FAILED, STOPPED
-from tests.gui.conftest import PATIENCE, card_lines, card_text, make_record
+from tests.gui.conftest import card_lines, card_text, make_record
 
 Key = Qt.Key
 FOLDS = Validation(scheme="folds", folds=5, repeats=2)
