@@ -7,6 +7,7 @@ import itertools
 import threading
 
 import numpy as np
+import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QAction
@@ -279,6 +280,13 @@ def trigger(menu, name):
 
 def points(item):
     return np.column_stack(item.getData())
+
+
+def add_line(plot, *places, **style):
+    """Draw a line in a plot; return its item."""
+    line = pg.PlotDataItem(*places, **style)
+    plot.addItem(line)
+    return line
 
 
 @pytest.fixture

@@ -199,7 +199,7 @@ def test_zoom_recomputes_the_score_map(qtbot, session, view):
     record = add_run(session, "svm", kernel="rbf")
     choose(view.plane_combo, "features")
     refresh_and_wait(qtbot, view)
-    view.plot.setRange(xRange=(-0.5, 0.5), yRange=(-0.5, 0.5), padding=0)
+    view.plot.getViewBox().setRange(xRange=(-0.5, 0.5), yRange=(-0.5, 0.5), padding=0)
     assert view.busy()
     refresh_and_wait(qtbot, view)
     found = view.mapper.maps[record.id]

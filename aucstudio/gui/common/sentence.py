@@ -13,9 +13,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.common.buttons import link_button
+from aucstudio.gui.common.layouts import across, down, keep_room
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import across, down, keep_room, link_button, unbroken
+from aucstudio.gui.common.widgets import unbroken
 from aucstudio.gui.state.background import delayed
 
 
