@@ -22,6 +22,7 @@ from aucstudio.project.results.comparison import (
     RunFigures,
 )
 from aucstudio.project.results.forecast import ASSURANCE, growth_to_significance, held_out_groups
+from aucstudio.project.results.summary import standing
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.cluster import Cluster
@@ -99,7 +100,11 @@ def compare_checked(
         figures[run.record.id] = comparison.compared_figures(run.look.name, run.record, band)
         if post(0.0):
             raise Stopped("comparing")
-    ranked = sorted(runs, key=lambda run: -figures[run.record.id].measured(measure).value)
+
+    def order(run: ShownRun) -> tuple[bool, bool, float]:
+        return standing(run.record, figures[run.record.id].measured(measure).value)
+
+    ranked = sorted(runs, key=order)
     named_runs = [(run.look.name, run.record) for run in ranked]
     pairs = comparison.compare_runs(named_runs, band, measure, post, workers)
     found = Comparison([figures[run.record.id] for run in ranked], pairs, measure)
