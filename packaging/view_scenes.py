@@ -13,6 +13,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QPushButton, QWidget
 
 from aucstudio.gui.common.controls import Segments
+from aucstudio.gui.common.plots import rate_axes
 from aucstudio.gui.desk.actions import ARRANGEMENTS
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
@@ -21,7 +22,6 @@ from aucstudio.gui.dialogs.preferences import PreferencesDialog
 from aucstudio.gui.dialogs.run_dialogs import ClusterDialog, FindBestDialog
 from aucstudio.gui.dialogs.scoring import ScoreTableDialog
 from aucstudio.gui.main_window import MainWindow
-from aucstudio.gui.pages.roc import axes
 from aucstudio.gui.pages.roc.lines import FACES
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pictures import choose_tuned
@@ -50,7 +50,7 @@ def window_scenes(window: MainWindow) -> Scenes:
     }
     faces: Scenes = {f"roc {key}": partial(_choose, window, "face_combo", key) for key in FACES}
     kinds: Scenes = {
-        f"roc {kind} axes": partial(_choose, window, "axis_combo", kind) for kind in axes.KINDS
+        f"roc {kind} axes": partial(_choose, window, "axis_combo", kind) for kind in rate_axes.KINDS
     }
     last: Scenes = {
         "roc all layers": partial(_with_layers, window),

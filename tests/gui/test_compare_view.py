@@ -221,7 +221,7 @@ def test_forest_plot_matches_the_figures(view, three, qtbot, measure):
     chance = 0.5 if measure == comparison.AUC else sum(BAND) / 2
     assert view.picture.forest.chance.value() == chance
     assert f"chance {chance:.3f}" in view.figure().getAxis("bottom").labelText
-    (left, right), _ = view.figure().viewRange()
+    (left, right), _ = view.figure().getViewBox().viewRange()
     assert left < min(area.low for area in areas) < max(area.high for area in areas) < right
 
 

@@ -15,7 +15,7 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.subgroups import subgroups
 from aucstudio.project.results.summary import Estimate
 from aucstudio.project.results.thresholds import Target
-from tests.gui.conftest import make_record, pick, points, put, refresh_and_wait
+from tests.gui.conftest import Gate, make_record, pick, points, put, refresh_and_wait
 
 BAND = (0.0, 0.1)
 
@@ -207,10 +207,12 @@ def test_level_without_positives_is_listed_and_its_failure_replaces_old_figures(
     assert "broken" in view.sentence.text().casefold()
 
 
-def test_middle_says_what_is_being_compared(table_session, view, qtbot):
+def test_middle_says_what_is_being_compared(table_session, view, qtbot, monkeypatch):
     put(table_session, make_record(table_session.table))
     refresh_and_wait(qtbot, view)
+    gate = Gate(monkeypatch, page_module, "subgroups")
     view.show_switch.choose(GROUPS)
     assert view.hint.isVisible()
     assert view.hint.text() == text("groups_computed", name="Run", column="town")
+    gate.open()
     qtbot.waitUntil(lambda: not view.busy())

@@ -377,7 +377,7 @@ def test_card_summarises_the_current_column(view, session, table, qtbot):
     positive = table.column("outcome").values == "yes"
     assert view.card.title.text() == "x1"
     assert summary.area.value == roc.auc(positive[known], values[known])
-    assert f"AUC {summary.area.value:.3f}" in view.card.area.text()
+    assert f"AUC alone {summary.area.value:.3f}" in view.card.area.text()
     missing, mean = (view.findChild(QLabel, f"data_figure_{at}").text() for at in ("2_0", "3_1"))
     assert missing == str((~known).sum())
     assert mean == f"{values[known & positive].mean():.4g}"

@@ -235,7 +235,7 @@ def drawn_dates(plot):
     """Return the labels of the horizontal axis: the middle in pixels, and the text."""
     plot.grab()
     axis = plot.getAxis("bottom")
-    (low, high), size = plot.viewRange()[0], axis.width()
+    (low, high), size = plot.getViewBox().viewRange()[0], axis.width()
     ((_, places),) = axis.tickValues(low, high, size)
     words = axis.tickStrings(places, 1.0, 1.0)
     middles = [(place - low) / (high - low) * size for place in places]

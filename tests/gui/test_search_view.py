@@ -192,7 +192,7 @@ def test_leave_pair_out_has_no_spread(view, add, qtbot):
     assert "λ = 1024 ranks best (leave-pair-out AUC: 0.900). It lies" in text
     assert heads(view) == ["Rank", "λ", "Area", "Remark"]
     assert view.profile.spread.opts["x"] is None
-    low, high = view.profile.plot.viewRange()[1]
+    low, high = view.profile.plot.getViewBox().viewRange()[1]
     assert low > 0.7
     assert high < 1.0
 

@@ -6,7 +6,9 @@ import collections
 import dataclasses
 import functools
 import math
+import os
 from collections.abc import Callable, Container, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -30,6 +32,8 @@ _WINDOW = 100_000
 # Random odd numbers that hash numbers, and the size of the hash table.
 _MULTIPLIERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], dtype=np.uint64)
 _SLOT_BITS = 21
+# Columns that are counted at once: NumPy releases the interpreter, and each takes memory.
+_MOST_AT_ONCE = 4
 # Cells that are examined before all are counted.
 _HEAD = 2_000
 
@@ -69,7 +73,7 @@ class Count:
 def count_all(
     columns: Sequence[ColumnInfo], report: Callable[[float], Any] = lambda _share: None
 ) -> None:
-    """Count the values of columns that are not counted yet.
+    """Count the values of columns that are not counted yet, several at once.
 
     Parameters
     ----------
@@ -77,9 +81,9 @@ def count_all(
     report : callable
         Receives the share done; may raise to stop.
     """
-    for n, column in enumerate(columns, 1):
-        column.different.total  # noqa: B018  (counted at the first access)
-        report(n / len(columns))
+    with ThreadPoolExecutor(min(_MOST_AT_ONCE, os.cpu_count() or 1)) as pool:
+        for n, _ in enumerate(pool.map(lambda column: column.distinct, columns), 1):
+            report(n / len(columns))
 
 
 def _different(values: Array) -> int:

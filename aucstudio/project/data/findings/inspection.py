@@ -8,7 +8,7 @@ from typing import Any
 
 from aucstudio.notices import text
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.columns import Column, spell_cell
+from aucstudio.project.data.columns import Column, count_all, spell_cell
 from aucstudio.project.data.findings.find import find, sampled_table
 from aucstudio.project.data.findings.separation import areas
 from aucstudio.project.data.import_choices import role_is_guess
@@ -21,6 +21,7 @@ _LONG = 24  # width of names up to which the following text is aligned
 
 def inspection(table: AnyTable) -> dict[str, Any]:
     """Return the properties and findings of a table as plain data."""
+    count_all(table.columns)
     whole = sampled_table(table)
     by_itself, is_text = areas(whole), table.format == "csv"
     return {
