@@ -44,8 +44,6 @@ def open_dialog(table_session, qtbot):
 
 def save(dialog, answers, path):
     answers.save_path = str(path)
-    saved = []
-    dialog.accepted.connect(lambda: saved.append(path))
     button, until = (
         dialog.buttons.button(QDialogButtonBox.StandardButton.Save),
         time.monotonic() + 60,
@@ -53,7 +51,7 @@ def save(dialog, answers, path):
     while not button.isEnabled() and time.monotonic() < until:  # the format is checked first
         QApplication.processEvents()
     button.click()
-    while not saved and time.monotonic() < until:
+    while not (path.exists() and button.isEnabled()) and time.monotonic() < until:
         QApplication.processEvents()
     return load_model(path)
 
@@ -86,8 +84,36 @@ def test_slow_export_format_does_not_block_the_window(
     go_on.set()
     assert save_button.isEnabled()
     save_button.click()
-    qtbot.waitUntil(lambda: dialog.result() == QDialog.DialogCode.Accepted)
+    qtbot.waitUntil(save_button.isEnabled)
     assert path.read_bytes() == b"written"
+
+
+def test_dialog_stays_open_for_another_format(
+    table_session, open_dialog, answers, tmp_path, qtbot
+):
+    put(table_session, make_record(table_session.table))
+    dialog = open_dialog()
+    with qtbot.waitExposed(dialog):
+        dialog.show()
+    size = dialog.size()
+    for key, ending in ((NATIVE.key, NATIVE.ending), ("json", ".json")):
+        choose(dialog.format, key)
+        path = tmp_path / f"model{ending}"
+        answers.save_path = str(path)
+        button = dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
+        qtbot.waitUntil(button.isEnabled)
+        with qtbot.waitSignal(table_session.message) as said:
+            button.click()
+        assert str(path) in said.args[0]
+        assert str(path) in dialog.words.text().replace("\u200b", "")
+        assert dialog.isVisible()
+        assert path.exists()
+    for bar in (dialog.area.verticalScrollBar(), dialog.area.horizontalScrollBar()):
+        assert bar.maximum() == 0
+    dialog.progress.show()
+    QApplication.processEvents()
+    assert dialog.area.horizontalScrollBar().maximum() == 0
+    assert dialog.height() >= size.height()
 
 
 def test_refit_shows_its_progress_and_is_cancelled(table_session, open_dialog, answers, qtbot):

@@ -423,6 +423,26 @@ def test_finding_of_values_beyond_a_limit_offers_both_ways(open_card, qtbot):
     ]
 
 
+def test_sign_that_may_be_missing_is_read_as_missing(open_card, qtbot):
+    rows = [f"{('-', 'north', 'south')[k % 3]},{k % 2}" for k in range(90)]
+    card = open_card("ward,label", rows)
+    with qtbot.waitSignal(card.import_asked) as asked:
+        press(card, "Read as missing: ward", qtbot)
+    assert asked.args == [{"missing": ("-",)}]
+
+
+def test_findings_with_actions_come_first(open_card):
+    findings = [
+        Finding("header", "line 2 holds units", ("a",)),
+        Finding("group", "rows of a belong together", ("a",), code="repeated_ids"),
+        Finding("encoding", "letters may be wrong", ("b",)),
+    ]
+    card = open_card("a,b,label", [f"{k // 2},{k % 7},{k % 2}" for k in range(60)])
+    card.findings.show_findings(findings, card.session.table)
+    first = card.findings.findChild(QLabel, "finding_0_sentence")
+    assert "belong together" in first.text()
+
+
 def test_click_never_hits_what_moved_under_the_pointer(open_card, session, qtbot):
     value = number()
     rows = [f"{k % 2 + 0.001 * (k % 7)},{value()},{k % 2}" for k in range(80)]

@@ -77,7 +77,6 @@ class BestView(PageView):
         self.pictures = self.curve.plot, self.course.plot
         self.verdict = VerdictPanel(self._on_prefer, self._on_export)
         self._lay_out()
-        self.sentence.more_button.toggled.connect(self.mark_stale)  # the table gives room
 
     # ------------------------------------------------------------- making
 

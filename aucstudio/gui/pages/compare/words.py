@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -32,11 +33,16 @@ _WITHIN_REACH = 10.0  # times the rows of this study
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ShownComparison:
-    """A comparison with its runs, the best one by the compared measure first."""
+    """A comparison with its runs, the best one by the compared measure first.
+
+    Runs that can be compared are beside each other; ``starts`` are the places of those that
+    cannot be compared with the runs before them.
+    """
 
     runs: list[ShownRun]
     found: Comparison
     band: Band
+    starts: tuple[int, ...] = ()
 
     @property
     def looks(self) -> list[RunLook]:
@@ -99,11 +105,18 @@ def compare_checked(
         figures[run.record.id] = comparison.compared_figures(run.look.name, run.record, band)
         if post(0.0):
             raise Stopped("comparing")
-    ranked = sorted(runs, key=lambda run: -figures[run.record.id].measured(measure).value)
+    families: list[list[ShownRun]] = []
+    for run in sorted(runs, key=lambda run: -figures[run.record.id].measured(measure).value):
+        alike = (one for one in families if not comparison.difference(one[0].record, run.record))
+        family = next(alike, None)
+        families.append([run]) if family is None else family.append(run)
+    families.sort(key=len, reverse=True)
+    *starts, _count = itertools.accumulate(map(len, families))
+    ranked = [run for family in families for run in family]
     named_runs = [(run.look.name, run.record) for run in ranked]
     pairs = comparison.compare_runs(named_runs, band, measure, post, workers)
     found = Comparison([figures[run.record.id] for run in ranked], pairs, measure)
-    return ShownComparison(ranked, found, band)
+    return ShownComparison(ranked, found, band, tuple(starts))
 
 
 def run_name(run: RunFigures, band: Band) -> str:
