@@ -253,6 +253,19 @@ def test_running_search_draws_its_course(view, qtbot):
     assert not view.begin.isVisible()
 
 
+def test_name_of_the_leader_is_within_the_picture(view, qtbot):
+    steps = (1.0, 0.62, "rankboost"), (11.0, 0.643, "logistic"), (12.0, 0.645, "svm")
+    course = tuple(Milestone(*step) for step in steps)
+    view.session.study.tournament.live = dataclasses.replace(RUNNING, course=course, spent=40.0)
+    view.resize(640, 480)
+    view.session.notify({"best"})
+    shown(view, qtbot)
+    plot = view.course.plot
+    inside = plot.getViewBox().sceneBoundingRect()
+    for name in view.course.names:
+        assert inside.contains(name.sceneBoundingRect())
+
+
 @pytest.mark.slow
 def test_stopped_search_selects_the_best_so_far(view, qtbot):
     session = view.session

@@ -21,7 +21,7 @@ from aucstudio.notices import words
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import CORRECTION_NAMES, PairComparison
-from aucstudio.project.results.forecast import growth_to_significance
+from aucstudio.project.results.forecast import growth_if_as_measured, growth_to_significance
 from aucstudio.project.results.page import markdown_blocks, tables_as_csv, tables_as_latex
 from aucstudio.project.results.report import comparison_tables
 from aucstudio.project.results.summary import (
@@ -629,10 +629,11 @@ def test_forecast_counts_the_positives_needed(add):
     record, splits = add("a"), add("b", validation=Validation(repeats=6))
     pair = PairComparison("a", "b", 0.02, -0.02, 0.06, 0.3, 0.3)
     here = int(record.splits[0].test_positive.sum())
-    exact = here * growth_to_significance(pair, 1, 3)
     text = forecast_words(pair, record, 3)
-    count = int(text.split("about ")[1].split()[0].replace(",", ""))
-    assert exact <= count < 1.1 * exact
+    for place, forecast in enumerate((growth_if_as_measured, growth_to_significance), 1):
+        exact = here * forecast(pair, 1, 3)
+        count = int(text.split("about ")[place].split()[0].replace(",", ""))
+        assert exact <= count < 1.1 * exact
     assert "80 %" in text
     assert f"rests on {here} held-out positives" in text
     split = splits.splits[0]

@@ -9,7 +9,6 @@ import pytest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
-    QDialog,
     QDialogButtonBox,
     QLabel,
     QWidget,
@@ -25,7 +24,7 @@ from aucstudio.project.data.validation import FOLDS, LEAVE_PAIR_OUT, Validation
 from aucstudio.project.results.summary import tpr_summary
 from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.execute import refit
-from aucstudio.project.store.export import FORMATS, ExportFormat
+from aucstudio.project.store.export import FORMATS, NATIVE, ExportFormat
 from aucstudio.project.store.model_file import load_model
 from tests.gui.conftest import PATIENCE, choose, make_record, put
 
@@ -88,9 +87,7 @@ def test_slow_export_format_does_not_block_the_window(
     assert path.read_bytes() == b"written"
 
 
-def test_dialog_stays_open_for_another_format(
-    table_session, open_dialog, answers, tmp_path, qtbot
-):
+def test_dialog_stays_open_for_another_format(table_session, open_dialog, answers, tmp_path, qtbot):
     put(table_session, make_record(table_session.table))
     dialog = open_dialog()
     with qtbot.waitExposed(dialog):

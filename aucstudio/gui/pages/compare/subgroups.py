@@ -189,12 +189,13 @@ class GroupsPage(QSplitter):
     def _draw_curves(self, groups: Sequence[Subgroup]) -> None:
         chosen, places = self.table.currentIndex().row(), _drawn(groups)
         looks = dict(zip(places, _looks(groups), strict=True))
-        if 0 <= chosen < len(groups) and len(groups[chosen].curve[0]):  # the first is on top
-            other = RunLook(groups[chosen].level, -1 - _MOST_DRAWN)
-            looks = {chosen: looks.pop(chosen, other), **looks}
+        if 0 <= chosen < len(groups) and len(groups[chosen].curve[0]):
+            looks.setdefault(chosen, RunLook(groups[chosen].level, -1 - _MOST_DRAWN))
         pens = [run_pen(look, 3.4 if k == chosen else 1.8) for k, look in looks.items()]
         curves = [(*groups[k].curve, pen) for k, pen in zip(looks, pens, strict=True)]
         self.picture.show(curves, self.session.plan.band if groups else None)
+        if chosen in looks:
+            self.picture.lines[[*looks].index(chosen)].setZValue(2)
         named = [(look.name, look) for look in looks.values()]
         is_few = len(named) <= _MOST_LABELLED
         self.picture.legend.explain(() if is_few else named)

@@ -22,7 +22,12 @@ from aucstudio.project.results.comparison import (
     PairComparison,
     RunFigures,
 )
-from aucstudio.project.results.forecast import ASSURANCE, growth_to_significance, held_out_groups
+from aucstudio.project.results.forecast import (
+    ASSURANCE,
+    growth_if_as_measured,
+    growth_to_significance,
+    held_out_groups,
+)
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.cluster import Cluster
@@ -172,10 +177,11 @@ def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
     if splits > 1:
         here += int(first.train_positive.sum())
     here = groups or here
-    step: int = 10 ** max(0, len(str(int(growth * here))) - 2)
     return text(
         "rows_to_significance",
-        needed=math.ceil(growth * here / step) * step,
+        plain=_rounded_up(growth_if_as_measured(pair, splits, tests) * here),
+        needed=_rounded_up(growth * here),
+        tests=tests if tests > 1 and pair.correction != UNCORRECTED else None,
         here=here,
         what=text("study_rows", groups=bool(groups), several=splits > 1),
         unit="groups" if groups else "positives",
@@ -183,6 +189,12 @@ def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
         assurance=ASSURANCE,
         within_reach=growth <= _WITHIN_REACH,
     )
+
+
+def _rounded_up(count: float) -> int:
+    """Return a number with two significant digits that is not smaller."""
+    step: int = 10 ** max(0, len(str(int(count))) - 2)
+    return math.ceil(count / step) * step
 
 
 def one_run_words(run: RunFigures, measure: str, named: str) -> Statement:

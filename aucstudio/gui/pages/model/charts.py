@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.arrays import Array, Index
+from aucstudio.engine.arrays import Index
 from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
 from aucstudio.engine.scorers import EnsembleScorer, LinearScorer
 from aucstudio.gui.common.form import whole_box
@@ -333,7 +333,9 @@ class WeightsPart(ChartPicture[Coefficients]):
     def draw(self, subject: ModelSubject, found: Coefficients) -> None:
         self.plot.setLabel("bottom", text("model_weights_axis", step=found.step))
         tip = functools.partial(_weight_tip, found)
-        self.chart.show_rows(Whiskers.over_splits(found.names, found.weights, tip), subject.run.look)
+        self.chart.show_rows(
+            Whiskers.over_splits(found.names, found.weights, tip), subject.run.look
+        )
         splits, turning = len(found.weights), int((found.same_sign < 1).sum())
         if not found.mean.any():
             self.message.emit(Statement(text("model_weights_none", name=subject.name)))
