@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from aucstudio.gui import app
 from aucstudio.gui.app import make_application
@@ -232,6 +232,20 @@ def shown(view, qtbot):
     """Wait until a page is up to date; return its sentence."""
     qtbot.waitUntil(lambda: not view._stale and not view.busy(), timeout=PATIENCE)
     return view.sentence.text()
+
+
+def card_lines(table):
+    """Return the texts of a table on the card of a run, row by row."""
+    rows = {}
+    for cell in table.findChildren(QLabel):
+        rows.setdefault(cell.objectName().rsplit("_", 2)[1], []).append(cell)
+    return [tuple(cell.text() for cell in row) for row in rows.values() if not row[0].isHidden()]
+
+
+def card_text(card):
+    """Return the texts on the card of a run, folded ones too."""
+    labels = (one for one in card.findChildren(QLabel) if not one.isHidden())
+    return " ".join(one.text() for one in labels).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def choose(combo, data):

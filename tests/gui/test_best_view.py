@@ -5,6 +5,7 @@ import threading
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDialogButtonBox, QPushButton
 
 from aucstudio.engine.crossfit.members import Member
@@ -15,6 +16,7 @@ from aucstudio.gui.dialogs.run_dialogs import FindBestDialog
 from aucstudio.gui.pages.best.best_view import BestView
 from aucstudio.gui.pages.best.leaderboard import cells
 from aucstudio.gui.pages.best.words import members_words, statement, title, typeset
+from aucstudio.gui.panels.status import ProgressStrip
 from aucstudio.gui.state.plan import Plan
 from aucstudio.gui.windows import describe_work
 from aucstudio.notices import text
@@ -122,6 +124,32 @@ def test_empty_page_asks_to_press_find_the_best(view, qtbot):
     assert not view.content.isVisible()
     with qtbot.waitSignal(view.session.asked, check_params_cb=lambda what, _: what == "best"):
         press(qtbot, view.begin)
+
+
+def test_search_shows_at_once_that_it_prepares_the_rows(view, qtbot, monkeypatch):
+    prepare, finish = threading.Event(), threading.Event()
+
+    def search(_request, _store, _stop, report):
+        prepare.wait()
+        report(dataclasses.replace(RUNNING, doing="logistic", entries=RUNNING.entries[1:]))
+        finish.wait()
+        return dataclasses.replace(RUNNING, ended=STOPPED)
+
+    monkeypatch.setattr(background, "search_in_background", search)
+    actions = QAction("Run"), QAction("Stop")
+    strip = ProgressStrip(view.session, *actions)
+    qtbot.addWidget(strip)
+    start_search(view.session, QUICK)
+    try:
+        assert strip.bar.maximum() == 0  # it moves without a share
+        assert shown(view, qtbot) == text("best_prepares")
+        prepare.set()
+        qtbot.waitUntil(lambda: strip.bar.maximum() > 0, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: shown(view, qtbot) == text("best_begins"), timeout=PATIENCE)
+    finally:
+        prepare.set()
+        finish.set()
+        qtbot.waitUntil(lambda: not view.session.busy, timeout=PATIENCE)
 
 
 def test_clock_goes_on_while_nothing_is_reported(view, qtbot, monkeypatch):

@@ -13,7 +13,7 @@ from aucstudio.project.results.summary import auc_summary
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.settings_shown import shown_settings
-from tests.gui.conftest import PATIENCE, make_record, put
+from tests.gui.conftest import PATIENCE, card_text, make_record, put
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_checked_runs_are_combined_into_a_new_run(window, session, qtbot):
     assert set(run.record.experiment.members) == {one.record.id for one in members}
     assert session.selected == run.record.id
     assert 0.5 < auc_summary(run.record).value <= 1
-    details = window.workplace.runs_panel.details.text()
+    details = card_text(window.workplace.runs_panel.details)
     assert "Combination of finished runs" in details
     assert "2 finished runs" in details
     assert "quick" not in details

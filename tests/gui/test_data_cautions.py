@@ -96,9 +96,9 @@ def test_one_line_at_most_is_kept_free_for_a_caution(window, table_file):
     window.open_now(table_file)
     QApplication.processEvents()
     panel = window.workplace.data_panel
-    buttons = panel.open_button.mapTo(panel, panel.open_button.rect().bottomLeft()).y()
     assert not panel.caution.isVisible()
-    assert panel.height() - buttons <= 3 * panel.fontMetrics().lineSpacing()
+    room = panel.findings.parentWidget()
+    assert panel.height() - room.geometry().bottom() <= 3 * panel.fontMetrics().lineSpacing()
 
 
 def test_run_is_disabled_if_it_cannot_succeed(window, tmp_path):

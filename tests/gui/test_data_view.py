@@ -184,6 +184,24 @@ def test_conditions_filter_rows_and_errors_are_shown(view, table, qtbot):
     assert len(rows(view)) == table.rows
 
 
+@pytest.mark.parametrize("roles", [{}, {"who": "id"}])
+def test_row_is_found_by_its_identifier_which_stays_in_sight(
+    session, open_view, qtbot, tmp_path, roles
+):
+    path = tmp_path / "people.csv"
+    lines = [f"{k % 3 == 0:d},{k % 7}.5,P-{1000 + k}" for k in range(60)]
+    path.write_text("\n".join(["sick,x,who", *lines]) + "\n")
+    session.files.open_now(path, "table")
+    session.set_roles(roles=roles)
+    view = open_view(DataView, session, (1100, 700))
+    look(view, qtbot, ROWS)
+    filter_by(view, qtbot, "P-1041; x < 7")
+    assert rows(view) == [41]
+    head = view.sheet.model_.headerData(0, Qt.Orientation.Vertical)
+    assert "P-1041" in head
+    assert "42" in head
+
+
 def test_cell_menu_adds_conditions(view, table, qtbot):
     model = view.sheet.model_
 
@@ -348,7 +366,8 @@ def test_column_that_separates_nothing_is_stated(table):
     summary = sum_up(dataclasses.replace(column, role="number"), Classes.of(table))
     assert summary.area.low < 0.5 < summary.area.high
     stated = area_sentence(summary)
-    assert stated.headline.startswith("Alone it does not separate yes from no: AUC ")
+    assert stated.headline.startswith(f"AUC alone {summary.area.value:.3f} (95 % ")
+    assert stated.headline.endswith("does not separate yes from no.")
     assert not stated.more
 
 
@@ -431,7 +450,8 @@ def test_columns_are_listed_and_sorted_by_auc(view, session, table, qtbot):
     qtbot.waitUntil(lambda: listed.model.rowCount() == 1)
     listed.list.setCurrentIndex(listed.model.index(0, 0))
     text = shown(view, qtbot)
-    assert text.startswith("town: Alone it ranks yes above no with AUC")
+    assert text.startswith("town: AUC alone")
+    assert "ranks yes above no" in text
     assert "ordered by their share of yes in the other half of the rows" in text
     # Another role keeps the computed areas; another label does not.
     known = listed.areas

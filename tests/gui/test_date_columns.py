@@ -89,6 +89,21 @@ def test_preview_shows_dates_and_offers_their_parts(dialog, qtbot, file):
     assert dialog.choices.parts == {}
 
 
+@pytest.mark.parametrize(("clock", "chosen"), [("", ()), ("", ("hour",)), (" 06:30", ())])
+def test_dates_without_a_time_offer_no_hours(qtbot, tmp_path, clock, chosen):
+    path = tmp_path / "days.csv"
+    rows = [f"2024-01-{k + 1:02},{k % 3 == 0:d}" for k in range(28)]
+    path.write_text("\n".join(["day,y", f"2023-12-31{clock},1", *rows]) + "\n")
+    button = DatePartsButton("parts")
+    qtbot.addWidget(button)
+    button.show_column(read_table(path, parts={"day": chosen}).column("day"))
+    offered = {action.objectName() for action in button.list.actions()}
+    assert "parts_weekday" in offered
+    assert ("parts_hour" in offered) == bool(clock or chosen)
+    assert ("parts_daytime" in offered) == bool(clock)
+    assert button.ticked() == chosen
+
+
 def test_parts_of_columns_read_without_dates_are_dropped(dialog, file):
     choices = type(dialog.choices)(parts={"came": ("weekday",), "x": ("year",)})
     assert choices.read(file).parts == {"came": ("weekday",)}

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from aucstudio.gui.common.widgets import unbroken
 from aucstudio.gui.desk.actions import PAGES
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
+from aucstudio.gui.state import session_files
 from aucstudio.notices import text
 from aucstudio.project.data.table import read_table
 from aucstudio.project.examples import make_sample, make_study
@@ -33,7 +35,7 @@ from aucstudio.project.runs.outlook import Outlook
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.work.job import Job
-from tests.gui.conftest import choose, make_record, on, put
+from tests.gui.conftest import card_text, choose, make_record, on, put
 from tests.gui.fitting import unnamed_controls
 
 PATIENCE = 60_000
@@ -318,7 +320,7 @@ def test_tune_button_reports_the_chosen_settings(window, qtbot, table_file):
     assert shown.look.name == "AUC-SVM, tuned"
     (found,) = shown.record.searches
     assert found.metric == "pauc"
-    details = window.workplace.runs_panel.details.text()
+    details = card_text(window.workplace.runs_panel.details)
     assert "tuned by partial AUC of the range in 5 folds" in details
     assert f"best of {len(found.candidates)}" in details
     window.session.reuse_settings(shown.record.id)
@@ -409,7 +411,7 @@ def test_closing_during_a_run_does_not_hang(qtbot, tmp_path):
     window = create_window(make_sample("payments", tmp_path)[0])
     choose_method(window, "auc-svm")
     window.workplace.method_panel.form.editors["C"].setValue(1e6)
-    window.workplace.method_panel.form.editors["C"].edited.emit()
+    window.workplace.method_panel.form.editors["C"].valueChanged.emit()
     window.actions_.run.trigger()
     qtbot.waitUntil(lambda: window.session.live is not None, timeout=PATIENCE)
     window.close()  # the question is answered with "stop"
@@ -445,6 +447,25 @@ def test_method_card_estimates_time_and_memory(window, table_file):
     time = Outlook(1, taken, rows=window.session.table.rows).words
     expected = text("outlook_run", time=time, bytes=taken.bytes)
     assert cost.text().endswith(f"{size[0] * size[1]:,} pairs: {unbroken(expected)}")
+
+
+def test_menu_bar_shows_only_files_that_take_time(window, table_file, qtbot, monkeypatch):
+    read, end, strip = session_files.read_file, threading.Event(), window.strip
+
+    def wait(*parts):
+        end.wait()
+        return read(*parts)
+
+    monkeypatch.setattr(session_files, "read_file", wait)
+    window.open_path(table_file)
+    try:
+        assert window.session.files.opener.busy
+        assert not strip.bar.isVisible()
+        qtbot.waitUntil(strip.bar.isVisible)
+    finally:
+        end.set()
+    qtbot.waitUntil(lambda: not window.session.files.opener.busy)
+    assert not strip.bar.isVisible()
 
 
 def test_strip_names_the_method_or_states_why_nothing_can_run(window, table_file):

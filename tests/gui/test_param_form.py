@@ -3,6 +3,7 @@ from PySide6.QtCore import Qt
 
 from aucstudio.engine import METHODS, InvalidSetting, declared_params
 from aucstudio.gui.panels.param_form import ParamForm
+from tests.gui.conftest import choose
 
 
 @pytest.fixture
@@ -48,7 +49,6 @@ def test_inapplicable_settings_are_hidden(form, qtbot):
     editors = form.editors
     assert not editors["gamma"].isVisible()
     qtbot.keyClicks(editors["kernel"], "g")
-    editors["kernel"].activated.emit(1)
     assert editors["gamma"].isVisible()
     assert not editors["degree"].isVisible()
 
@@ -78,8 +78,7 @@ def test_hidden_invalid_value_falls_back_to_the_last_valid_one(form, qtbot):
     form.set_method(METHODS["auc-svm"])
     form.setValue({"kernel": "rbf", "gamma": 0.5})
     form.editors["gamma"].setText("wide")
-    form.editors["kernel"].setValue("linear")
-    form.editors["kernel"].edited.emit()
+    choose(form.editors["kernel"], "linear")
     assert form.value()["gamma"] == 0.5
 
 

@@ -10,6 +10,7 @@ from aucstudio.engine import METHODS
 from aucstudio.gui.panels.runs_panel import QueueList
 from aucstudio.gui.panels.status import ProgressStrip
 from aucstudio.gui.state import project_handle, runner
+from aucstudio.notices.controls import control_words
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
@@ -108,7 +109,7 @@ def test_queued_runs_are_reordered_and_removed(shown_queue, qtbot, session, held
     assert queue.chosen().experiment.method == "rank-svm"  # it stays selected at its new place
     qtbot.keyClick(queue.view, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
     assert texts(queue.model) == ["AUC-RLS", "RLS", "RankSVM"]
-    assert queue.stop_this.text() == "Take out"
+    assert queue.stop_this.text() == control_words("queue_take_out")["text"]
     qtbot.mouseClick(queue.stop_this, Qt.MouseButton.LeftButton)
     assert texts(queue.model) == ["AUC-RLS", "RLS"]
     open_all(held)

@@ -17,7 +17,7 @@ from aucstudio.notices import text
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.runs.record import FAILED, STOPPED
-from tests.gui.conftest import PATIENCE, make_record
+from tests.gui.conftest import PATIENCE, card_lines, card_text, make_record
 
 Key = Qt.Key
 FOLDS = Validation(scheme="folds", folds=5, repeats=2)
@@ -410,7 +410,7 @@ def test_selecting_a_row_selects_the_run(panel, session, qtbot):
     place = panel.view.visualRect(panel.model.index(0, 0)).center()
     qtbot.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert session.selected == "plain"
-    assert "Method AUC-RLS" in panel.details.text()
+    assert "Method AUC-RLS" in card_text(panel.details)
 
 
 def test_arrow_keys_move_through_the_rows(panel, session, qtbot):
@@ -552,7 +552,7 @@ def test_dagger_of_another_range_is_explained(panel, session, qtbot):
     assert words in panel.details.warnings.sentences
     session.set_band(0.0, 0.3)
     wait(qtbot, panel)
-    assert "†" not in panel.details.text() + cell(panel, "narrow", "pauc").data()
+    assert "†" not in card_text(panel.details) + cell(panel, "narrow", "pauc").data()
 
 
 def test_failed_run_shows_its_error(panel, session, records):
@@ -606,12 +606,12 @@ def test_card_leads_with_the_partial_auc_if_a_range_is_set(panel, session, qtbot
     assert details.figure.text() == f"{part.value:.3f}"
     assert details.measure.text() == "pAUC in FPR 0 … 0.1"
     assert details.sure.text().startswith(f"95 % {part.low:.3f}–{part.high:.3f}")
-    assert details.table.lines()[0] == (
+    assert card_lines(details.table)[0] == (
         "AUC",
         f"{area.value:.3f}",
         f"{area.low:.3f}–{area.high:.3f}",
     )
-    assert details.table.lines()[1][0] == "TPR at FPR 0.1"
+    assert card_lines(details.table)[1][0] == "TPR at FPR 0.1"
     session.set_band(0.0, 1.0)
     wait(qtbot, panel)
     assert details.figure.text() == f"{area.value:.3f}"
@@ -623,7 +623,7 @@ def test_missing_interval_is_explained(panel, session, table, qtbot):
     fill(session, {"two": make_record(table, validation=Validation(scheme="folds", folds=2))})
     wait(qtbot, panel)
     reason = auc_summary(session.records["two"]).reason
-    for k, line in enumerate(panel.details.table.lines()):
+    for k, line in enumerate(card_lines(panel.details.table)):
         assert line[2] == text("no_interval_words", reason="")
         beside = panel.details.findChild(QLabel, f"run_figures_{k}_beside")
         assert beside.isVisible()
@@ -633,14 +633,14 @@ def test_missing_interval_is_explained(panel, session, table, qtbot):
 def test_card_shows_three_figures_and_unfolds_the_others(panel, qtbot):
     wait(qtbot, panel)
     details = panel.details
-    assert [line[0] for line in details.table.lines()] == ["AUC", "TPR at FPR 0.1"]
+    assert [line[0] for line in card_lines(details.table)] == ["AUC", "TPR at FPR 0.1"]
     for name, inner in (("all_figures", details.others), ("settings", details.settings)):
         assert not inner.isVisible()
         button = details.findChild(QPushButton, f"run_{name}_button")
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
         assert inner.isVisible()
     assert {"H-measure", "KS", "EER", "Time of a fit"} <= {
-        line[0] for line in details.others.lines()
+        line[0] for line in card_lines(details.others)
     }
     for table in (details.table, details.others):
         shown = [label for label in table.findChildren(QLabel) if label.isVisible()]
@@ -651,9 +651,9 @@ def test_card_shows_three_figures_and_unfolds_the_others(panel, qtbot):
 
 def test_card_names_settings_with_their_symbols(panel, session):
     session.select("stiff")
-    assert "Regularisation λ 100000" in panel.details.text()
+    assert "Regularisation λ 100000" in card_text(panel.details)
     session.select("narrow")
-    assert "FPR range [α, β] 0 … 0.3" in panel.details.text()
+    assert "FPR range [α, β] 0 … 0.3" in card_text(panel.details)
 
 
 @pytest.mark.parametrize("width", [296, 344, 600, 1000])

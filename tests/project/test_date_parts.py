@@ -502,6 +502,19 @@ def test_tree_conditions_show_dates(file):
     assert "≤" in root.condition
 
 
+@pytest.mark.parametrize("clock", ["", " 06:30"])
+def test_tree_conditions_on_days_have_no_time(tmp_path, clock):
+    path = tmp_path / "days.csv"
+    rows = [f"2024-{1 + k % 12:02}-{1 + k % 28:02}{clock},{k % 12 > 5:d}" for k in range(120)]
+    path.write_text("\n".join(["day,y", *rows]) + "\n")
+    table = read_table(path, label="y")
+    split = model_of(table, "auc-split").splits[0]
+    learnt, layouts = split.model.preparation, split.model.schema.layouts
+    rows = learnt.apply(table, split.train_rows)
+    root = read_tree(split.model.scorer, 0, learnt, rows, split.train_positive, layouts)
+    assert (":" in root.condition) == bool(clock)
+
+
 @pytest.mark.parametrize("method", ["gradient-boosting", "auc-rls"])
 def test_date_parts_improve_the_auc(file, method):
     plain, parted = (model_of(days(file, p)) for p in ([WHOLE], ["weekend", "hour"]))

@@ -55,6 +55,18 @@ def _understood(path, **choices):
     return cells, known, table.notes, table.rejected, table.unreadable
 
 
+@pytest.mark.parametrize("rows", [1_500, 12_000])
+def test_words_for_missing_values_are_named_wherever_they_are(tmp_path, rows):
+    path = tmp_path / "late.csv"
+    lines = [f"{k}.5,{'abcd'[k % 4]},{k % 9 == 0:d}" for k in range(rows)]
+    lines[-9:] = ["#N/A,a,0", " n/a ,b,1", "-,-,0", *lines[-6:-1], "7.5,Null,0"]
+    path.write_text("\n".join(["x,town,y", *lines]) + "\n")
+    (found,) = (n for n in read_table(path).notices if n.code == "import_missing_words")
+    values = dict(found.facts)
+    assert values["cells"] == 4
+    assert values["words"] == "'#N/A', 'n/a', '-', 'Null'"
+
+
 _ODD = [
     "",
     " ",

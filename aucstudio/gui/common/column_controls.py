@@ -25,11 +25,11 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import counted
-from aucstudio.project.data.columns import ColumnInfo
+from aucstudio.project.data.columns import Column, ColumnInfo
 from aucstudio.project.data.finding import Finding
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text import dates
-from aucstudio.project.data.text.dates import PARTS, WHOLE, offered
+from aucstudio.project.data.text.dates import PARTS, WHOLE, useful
 
 # Kinds that the card shows by its fields, cautions and notes.
 _QUIET = ("label", "positive", "ignored", "missing", "import_encoding")
@@ -221,7 +221,7 @@ class DatePartsButton(QToolButton):
         self.list = named(_Staying(self), f"{name}_menu", "Parts of the dates")
         self.list.setToolTipsVisible(True)
         self.setMenu(self.list)
-        self._column: ColumnInfo | None = None
+        self._column: Column | None = None
         self.list.aboutToHide.connect(self._on_closed)
 
     @staticmethod
@@ -229,22 +229,26 @@ class DatePartsButton(QToolButton):
         """Return whether a column has date parts used in training."""
         return column.is_date and column.role == "number"
 
-    def show_column(self, column: ColumnInfo) -> None:
-        """Offer the parts of a column of dates."""
+    def show_column(self, column: Column) -> None:
+        """Offer the parts of a column of dates used as a number; hide for another column."""
+        self.setVisible(self.fits(column))
+        if not self.fits(column):
+            return
         self._column = column
         self.list.clear()
         titles = control_words("date_parts")["choices"]
-        for part in offered(column.layout):
-            clock = column.layout == dates.CLOCK
-            whole = "Hours as one number" if clock else "Days as one number"
+        clock = column.layout == dates.CLOCK
+        whole = "Hours as one number" if clock else "Days as one number"
+        for part in useful(column):
             action = self.list.addAction(whole if part == WHOLE else titles[part])
             action.setObjectName(f"{self.objectName()}_{part}")
+            action.setData(part)
             action.setCheckable(True)
             action.setChecked(part in (column.parts or (WHOLE,)))
             plain_tooltip(action, f"{column.name}: {PARTS[part]}")
         count = len(set(column.parts) - {WHOLE})
         self.setText(counted(count, "part") if count else "Parts")
-        taken = ", ".join(column.parts) if column.parts else "days as one number"
+        taken = ", ".join(column.parts) or whole.lower()
         self.setAccessibleName(f"Parts of {column.name} used in training")
         plain_tooltip(
             self, f"Parts of {column.name} used in training: {taken}. Choose parts of the date"
@@ -252,9 +256,8 @@ class DatePartsButton(QToolButton):
 
     def ticked(self) -> tuple[str, ...]:
         """Return the ticked parts; empty for the number alone."""
-        parts = () if self._column is None else offered(self._column.layout)
-        listed = zip(parts, self.list.actions(), strict=True)
-        found = tuple(part for part, action in listed if action.isChecked())
+        ticked = [action for action in self.list.actions() if action.isChecked()]
+        found = tuple(action.data() for action in ticked)
         return () if found == (WHOLE,) else found
 
     def _on_closed(self) -> None:

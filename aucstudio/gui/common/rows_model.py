@@ -23,6 +23,7 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column, spell_cell, spell_number
 from aucstudio.project.data.readers.formats import BY_KEY
 from aucstudio.project.data.table import Table
+from aucstudio.project.explain.contributions import identifiers
 from aucstudio.project.survey.columns import Classes
 from aucstudio.project.survey.rows import HELD_OUT, NEITHER
 
@@ -169,8 +170,10 @@ class RowsModel(QAbstractTableModel):
         return RIGHT if self.columns[place].kind == "number" else LEFT
 
     def _row_head(self, line: int, role: int) -> Any:
-        if role == _SHOWN:
-            return f"{self.rows[line] + 1:,}"
+        if role == _SHOWN and self.table is not None:
+            row = int(self.rows[line])
+            names = [elided(name, _LETTERS, len) for name in identifiers(self.table, row)]
+            return " · ".join([*names, f"{row + 1:,}"])
         if role == _TIP and self.table is not None:
             row, numbers = int(self.rows[line]), self.table.row_numbers
             number = row + 1 if numbers is None else int(numbers[row])

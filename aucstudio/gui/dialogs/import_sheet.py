@@ -147,9 +147,7 @@ class ColumnHead(QWidget):
         self.role.setAccessibleName(f"Role of {column.name}")
         plain_tooltip(self.role, column.reason or f"What {column.name} is used for")
         self._kind.setText(f"{kind_words(column)} · {column.missing:,} missing")
-        self.parts.setVisible(DatePartsButton.fits(column))
-        if DatePartsButton.fits(column):
-            self.parts.show_column(column)
+        self.parts.show_column(column)
         self.show_summary(None)
 
     def show_summary(self, summary: _Summary | None) -> None:

@@ -49,7 +49,7 @@ from aucstudio.gui.common.widgets import (
     show_note,
 )
 from aucstudio.gui.dialogs.import_sheet import ImportSheet
-from aucstudio.gui.state.background import Background, delayed
+from aucstudio.gui.state.background import Background, delayed, stopping
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.study_reading import recalled
@@ -552,11 +552,7 @@ def _look(reader: HeadReader, choices: ImportChoices, post: Post, every_column: 
     from aucstudio.project.data.findings.find import find
 
     head = reader.read(choices, lambda *done: post(done), every_column=every_column)
-
-    def check(share: float) -> None:
-        if post((share, "checking the table")):
-            raise Cancelled
-
+    check = stopping(lambda share: post((share, "checking the table")))
     return _Seen(head, ranked(find(head.table, check)), choices)
 
 

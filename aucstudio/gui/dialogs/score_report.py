@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from aucstudio.gui.common.plain_text import elided, menu_text, plain_tooltip
@@ -19,14 +20,12 @@ from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import (
     STRETCH,
-    ElidedLabel,
     across,
     down,
     empty,
     label,
     named,
     scrolled,
-    set_role,
     show_note,
 )
 from aucstudio.gui.dialogs.scored import Scored, ScoreSummary, TableRanking
@@ -122,8 +121,16 @@ class AllowedColumns(QWidget):
             taken = "its numbers as they are" if refusal.kind == RANGE else "as missing"
             words = f"Score with {name} {taken}: {refusal.reason}"
             self._offer(Way(refusal.kind, name), f"{name}: {taken}", refusal.reason, words)
-        self._area.setFixedHeight(scaled(_ROW) * min(_MOST_ROWS, len(self.boxes)))
         self.show()
+        self._fit()
+
+    def _fit(self) -> None:
+        room = self._grid.heightForWidth(self._area.viewport().width())
+        self._area.setFixedHeight(min(scaled(_ROW) * _MOST_ROWS, room))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
 
     def _offer(self, way: Way, title: str, reason: str, words: str) -> None:
         """Add the box of a way, unless there is one."""
@@ -136,11 +143,8 @@ class AllowedColumns(QWidget):
         plain_tooltip(box, title)
         box.toggled.connect(self.changed)
         box.setFixedHeight(scaled(_ROW))
-        why = ElidedLabel(reason)
-        set_role(why, "muted")
-        plain_tooltip(why, reason)
-        self._grid.addWidget(box, row, 0)
-        self._grid.addWidget(why, row, 1)
+        self._grid.addWidget(box, row, 0, Qt.AlignmentFlag.AlignTop)
+        self._grid.addWidget(label(reason, "muted", wrap=True), row, 1)
         # Without an order, Tab would reach new boxes after the buttons of the dialog.
         QWidget.setTabOrder(before, box)
 

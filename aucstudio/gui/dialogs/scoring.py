@@ -198,10 +198,10 @@ class ScoreForm(QObject):
         _fill(self.label, default, [(name, name) for name in others if name != model.label])
 
     def _likely(self) -> list[str]:
-        """Return the columns of the study that are ignored as they look like identifiers."""
+        """Return the columns of the study that name its rows."""
         table = self._session.table
         of_study = () if table is None else table.columns
-        return [c.name for c in of_study if c.why == "ignored_identifier"]
+        return [column.name for column in of_study if column.identifies]
 
     def forget_columns(self) -> None:
         """Offer no columns, as the table has not been read."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.column_controls import FindingRows, is_loud
@@ -19,6 +20,7 @@ from aucstudio.gui.common.widgets import (
     ElidedLabel,
     Fold,
     across,
+    down,
     fill,
     keep_room,
     label,
@@ -28,7 +30,7 @@ from aucstudio.gui.common.widgets import (
     show_note,
 )
 from aucstudio.gui.dialogs.classes import ClassesDialog
-from aucstudio.gui.state.background import Background, delayed
+from aucstudio.gui.state.background import Background, stopping
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
 from aucstudio.notices.words import as_sentence, counted
@@ -36,30 +38,36 @@ from aucstudio.project.data.finding import FORMAT, Finding
 from aucstudio.project.data.roles import label_findings
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import few_rows_caution
-from aucstudio.project.errors import Cancelled, InputError
+from aucstudio.project.errors import InputError
 from aucstudio.project.work.job import Job
 
 
-def _find(table: Table, post: Callable[[Any], bool]) -> tuple[Finding, ...]:
+def _find(table: Table, post: Callable[[float], bool]) -> tuple[Finding, ...]:
     from aucstudio.project.data.findings.find import find
 
-    def progress(share: float) -> None:
-        if post(share):
-            raise Cancelled
-
-    return find(table, progress)
+    return find(table, stopping(post))
 
 
 _CHOOSE = "choose…"
 # An entry of the list of classes; no class can have this name.
 SEVERAL = ("several",)
 _MAX_CLASSES = 50
-_MOST_NOTES, _MOVED = 3, 500  # notes shown at once; milliseconds without clicks after a move
+_MOST_NOTES = 3  # shown at once
+_LINES = 9  # of the room that is kept for findings and notes
 # Notes that need no action: kinds of findings, and codes of sure detections.
 _ROUTINE = ("ignored", "missing", FORMAT)
 _DETECTED = ("label_guessed", "positive_guessed", "import_encoding")
 _NO_TABLE = "A table with one row per case and a two-class column, in any format."
 _CHANGED = "The table has changed since the dialog opened; the classes were not changed"
+
+
+class _Room(QWidget):
+    """Keeps free lines below its parts, so that nothing moves when the table has been checked."""
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Polish, QEvent.Type.FontChange):
+            self.setMinimumHeight(_LINES * self.fontMetrics().lineSpacing())
+        return super().event(event)
 
 
 class DataPanel(Card):
@@ -83,7 +91,7 @@ class DataPanel(Card):
         self._checked: Table | None = None  # the table of the findings
         self._file = ""
         self._finding = Background(self, self._on_found)
-        self._moved = delayed(self, _MOVED, self._hold_clicks)
+        self.check = label("", "muted", wrap=True, name="data_check")
         self.findings = FindingRows()
         self.notes = label("", "muted", wrap=True, name="data_notes")
         self.routine = label("", "muted", wrap=True, name="data_routine_notes")
@@ -112,11 +120,14 @@ class DataPanel(Card):
 
     def _lay_out(self) -> None:
         self._form = Form(self.label_combo, self.positive_combo)
-        notes = (self.findings, self.notes, self.problem, self.remarks)
+        self._room = _Room()
+        notes = self.check, self.findings, self.notes, self.remarks
+        self._room.setLayout(down(*notes, STRETCH))
         buttons = across(self.open_button, self.columns_button, STRETCH)
-        above = (self.title, self.facts, self._form)
-        # The room reserved for the caution is at the end, where it looks like the edge of the card.
-        fill(self.rows, *above, *notes, (self.import_button, LEFT), buttons, self.caution)
+        above = self.title, self.facts, self._form, self.problem
+        # What may appear later is at the end, where its room looks like the edge of the card.
+        below = (self.import_button, LEFT), buttons, self._room, self.caution
+        fill(self.rows, *above, *below)
 
     def _on_table(self) -> None:
         """Show the session's table and start to check it; keep the findings of earlier roles."""
@@ -125,38 +136,27 @@ class DataPanel(Card):
         if file != self._file:
             self._file, self._found = file, ()
         self._finding.drop()
-        self.refresh()
         if table is not None:
             self._finding.start(table, lambda post: _find(table, post))
+        self.refresh()
 
     def _on_found(self, table: Table, job: Job[Any, tuple[Finding, ...]]) -> None:
         if job.result is not None:
             self._found, self._checked = job.result, table
-            before = self.sizeHint()
             self._show_findings()
-            if self.sizeHint() != before and (self.parentWidget() or self).underMouse():
-                self._hold_clicks(True)
-                self._moved.start()
-
-    def _hold_clicks(self, held: bool = False) -> None:
-        """Ignore clicks on parts that just moved under the pointer: they are meant for others."""
-        through = Qt.WidgetAttribute.WA_TransparentForMouseEvents
-        (self.parentWidget() or self).setAttribute(through, held)
 
     def refresh(self) -> None:
         """Show the session's table."""
         table = self.session.table
         for combo in (self.label_combo, self.positive_combo):
             self._form.setRowVisible(combo, table is not None)
-        for button in (self.columns_button, self.import_button):
-            button.setVisible(table is not None)
+        for part in (self.columns_button, self.import_button, self._room):
+            part.setVisible(table is not None)
         if table is None:
             self.title.setText("No table yet")
             show_note(self.facts, _NO_TABLE)
-            for shown in (self.notes, self.caution, self.problem):
+            for shown in (self.caution, self.problem):
                 show_note(shown, "")
-            self.remarks.hide()
-            self.findings.show_findings((), None)
             return
         self.title.setText(table.path.name)
         plain_tooltip(self.title, str(table.path))
@@ -177,6 +177,8 @@ class DataPanel(Card):
         stack = self.session.undo_stack
         done = [*(stack.text(k) for k in range(stack.index())), *self._changing]
         self.findings.show_findings(found, table, done)
+        checked = "checking_table" if self._finding.busy else "no_findings"
+        show_note(self.check, text(checked) if self.findings.isHidden() else "")
         order_tabs(self.rows)
         shown = {finding.sentence for finding in found if is_loud(finding)}
         notes, routine = _notes(table, shown)

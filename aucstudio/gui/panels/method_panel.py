@@ -232,7 +232,7 @@ class MethodPanel(Card):
     def _on_value(self, name: str) -> None:
         plan = self.session.plan
         declared = declared_params(METHODS[plan.method])[name]
-        changed = plan.with_setting(plan.method, name, self.form.editors[name].value())
+        changed = plan.with_setting(plan.method, name, value_of(self.form.editors[name]))
         self.session.edit(changed, f"Change {declared.label}", f"setting {plan.method} {name}")
 
     def _on_link(self, linked: bool) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
@@ -14,7 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
 
 from aucstudio.engine.params import InvalidSetting, Param, declared_params, multiple
 from aucstudio.gui.common.curve_figures import band_words
-from aucstudio.gui.common.form import Form
+from aucstudio.gui.common.form import Fields, Form, value_of
 from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.widgets import check_box, discard, label, named, set_style, show_note
 from aucstudio.gui.state.plan import RANGE
@@ -22,49 +21,6 @@ from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.settings_shown import choice_word
 
 _UNLISTED = "as in the run"
-
-
-class ChoiceEditor(QComboBox):
-    """A choice among declared values."""
-
-    edited = Signal()
-
-    def __init__(self, declared: Param) -> None:
-        super().__init__()
-        self._values: list[Any] = []
-        for value, sentence in declared.choices.items():
-            word = choice_word(value)
-            self._add(value, word[:1].upper() + word[1:], sentence)
-        self.activated.connect(lambda _index: self.edited.emit())
-
-    def value(self) -> Any:
-        return self._values[self.currentIndex()]
-
-    def setValue(self, value: Any) -> None:
-        if value not in self._values:  # of a run that was planned elsewhere
-            self._add(value, _UNLISTED, str(value))
-        self.setCurrentIndex(self._values.index(value))
-
-    def _add(self, value: Any, title: str, sentence: str) -> None:
-        self._values.append(value)
-        self.addItem(title, value)
-        self.setItemData(self.count() - 1, tip_text(sentence), Qt.ItemDataRole.ToolTipRole)
-
-
-class SwitchEditor(QCheckBox):
-    """Yes or no."""
-
-    edited = Signal()
-
-    def __init__(self, _declared: Param) -> None:
-        super().__init__()
-        self.clicked.connect(lambda _checked: self.edited.emit())
-
-    def value(self) -> bool:
-        return self.isChecked()
-
-    def setValue(self, value: bool) -> None:
-        self.setChecked(value)
 
 
 class TextEditor(QLineEdit):
@@ -79,7 +35,7 @@ class TextEditor(QLineEdit):
         The last valid value.
     """
 
-    edited = Signal()
+    valueChanged = Signal()  # noqa: N815  (as Qt names it)
 
     def __init__(self, declared: Param) -> None:
         super().__init__()
@@ -125,7 +81,7 @@ class TextEditor(QLineEdit):
     def _on_typed(self) -> None:
         with contextlib.suppress(InvalidSetting):
             self.held = self.value()
-        self.edited.emit()
+        self.valueChanged.emit()
 
     def _on_left(self) -> None:
         with contextlib.suppress(InvalidSetting):
@@ -145,7 +101,7 @@ class TextEditor(QLineEdit):
         except InvalidSetting:
             return False
         self.setValue(stepped)
-        self.edited.emit()
+        self.valueChanged.emit()
         return True
 
 
@@ -167,13 +123,22 @@ def _stepped(declared: Param, value: Any, direction: int) -> Any:
     return float(f"{max(rung for rung in ladder if rung < value * 0.999):.6g}")
 
 
-_EDITORS: dict[str, Callable[[Param], QWidget]] = {
-    "choice": ChoiceEditor,
-    "bool": SwitchEditor,
-    "float": TextEditor,
-    "int": TextEditor,
-    "range": TextEditor,
-}
+def _editor(declared: Param) -> QWidget:
+    """Make the field of a setting, at its default."""
+    if declared.kind == "bool":
+        return QCheckBox()
+    if declared.kind != "choice":
+        return TextEditor(declared)
+    made = QComboBox()
+    for value, sentence in declared.choices.items():
+        word = choice_word(value)
+        _offer(made, value, word[:1].upper() + word[1:], sentence)
+    return made
+
+
+def _offer(combo: QComboBox, value: Any, title: str, sentence: str) -> None:
+    combo.addItem(title, value)
+    combo.setItemData(combo.count() - 1, tip_text(sentence), Qt.ItemDataRole.ToolTipRole)
 
 
 class ParamForm(QWidget):
@@ -195,7 +160,7 @@ class ParamForm(QWidget):
         self._form = Form()
         self.setLayout(self._form)
         self._declared: dict[str, Param] = {}
-        self.editors: dict[str, Any] = {}
+        self.editors = Fields()
         self.link: QCheckBox | None = None
         self._hints: dict[str, QLabel] = {}
         self._band: Band = (0.0, 1.0)
@@ -213,17 +178,14 @@ class ParamForm(QWidget):
         self._declared = declared_params(method)
         for declared in self._declared.values():
             self._add_row(declared)
-        self._refresh()
+        self.editors.connect(self._on_edited)
+        self.setValue({})
 
     def _add_row(self, declared: Param) -> None:
         symbol = f"{declared.label}  {declared.symbol}" if declared.symbol else declared.label
-        editor: Any = named(
-            _EDITORS[declared.kind](declared), f"param_{declared.name}", declared.label
-        )
+        editor = named(_editor(declared), f"param_{declared.name}", declared.label)
         editor.setAccessibleDescription(declared.help)
         default = declared.none if declared.default is None else declared.spell(declared.default)
-        editor.setValue(declared.default)
-        editor.edited.connect(partial(self._on_edited, declared.name))
         hint = label("", "muted", wrap=True, name=f"hint_{declared.name}")
         hint.hide()
         tip = f"{declared.help}\n{declared.allowed()}; default {default}"
@@ -245,12 +207,16 @@ class ParamForm(QWidget):
         InvalidSetting
             For the first invalid field.
         """
-        return {name: editor.value() for name, editor in self.editors.items()}
+        return self.editors.read()
 
     def setValue(self, values: Mapping[str, Any]) -> None:
         """Show settings, or defaults; a field with the same value keeps its text."""
-        for name, editor in self.editors.items():
-            editor.setValue(values.get(name, self._declared[name].default))
+        shown = {name: values.get(name, one.default) for name, one in self._declared.items()}
+        for name, value in shown.items():
+            editor = self.editors[name]
+            if isinstance(editor, QComboBox) and editor.findData(value) < 0:
+                _offer(editor, value, _UNLISTED, str(value))  # of a run that was planned elsewhere
+        self.editors.write(shown)
         self._refresh()
 
     def show_link(self, linked: bool, band: Band) -> None:
@@ -278,14 +244,14 @@ class ParamForm(QWidget):
     def _on_edited(self, name: str) -> None:
         self._refresh()
         with contextlib.suppress(InvalidSetting):
-            self.editors[name].value()
+            value_of(self.editors[name])
             self.valueChanged.emit(name)
 
     def _mark(self, name: str) -> None:
         """Show beside a field what is wrong with it, or a remark on its value."""
         editor = self.editors[name]
         try:
-            editor.value()
+            value_of(editor)
         except InvalidSetting:
             words, role = f"Must be {self._declared[name].allowed()}", "error"
         else:
@@ -296,7 +262,7 @@ class ParamForm(QWidget):
 
     def _remark(self, name: str) -> str:
         """Return a remark on a value, such as sigma for gamma."""
-        value = self.editors[name].value()
+        value = value_of(self.editors[name])
         if name == "gamma" and isinstance(value, float) and self._kernel() == "rbf":
             return f"σ = {1.0 / math.sqrt(2.0 * value):.3g} in units of the scaled features"
         if name == "gamma" and isinstance(value, str):
@@ -307,13 +273,13 @@ class ParamForm(QWidget):
         return ""
 
     def _kernel(self) -> Any:
-        return self.editors["kernel"].value() if "kernel" in self.editors else None
+        return value_of(self.editors["kernel"]) if "kernel" in self.editors else None
 
     def _readable_values(self) -> dict[str, Any]:
         values = {}
         for name, editor in self.editors.items():
             try:
-                values[name] = editor.value()
+                values[name] = value_of(editor)
             except InvalidSetting:
                 values[name] = editor.held
         return values

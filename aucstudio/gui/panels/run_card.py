@@ -126,10 +126,6 @@ class FigureTable(QWidget):
             if shown:
                 self._fill(cells, lines[k])
 
-    def lines(self) -> list[tuple[str, ...]]:
-        """Return the shown texts."""
-        return [tuple(c.text() for c in cells) for cells in self._cells if not cells[0].isHidden()]
-
     def _add_row(self) -> None:
         k = len(self._cells)
         cells = tuple(label("", role, name=f"{self._name}_{k}_{part}") for part, role in _PARTS)
@@ -325,20 +321,6 @@ class RunDetails(Card):
             *texts(present_columns(shown, self.session.table)),
         ]
         return [part for part in parts if part]
-
-    def text(self) -> str:
-        """Return all texts of the card, line by line."""
-        tables = self.table, self.others, self.settings
-        lines = [" ".join(filter(None, line)) for table in tables for line in table.lines()]
-        head = [self.name.text(), f"{self.figure.text()} {self.measure.text()}", self.sure.text()]
-        lines_shown = [
-            *head,
-            self.error.text(),
-            *self.warnings.sentences,
-            *lines,
-            self.remarks.text(),
-        ]
-        return "\n".join(lines_shown).replace("\N{NO-BREAK SPACE}", " ")
 
     # ------------------------------------------------------------- actions
 

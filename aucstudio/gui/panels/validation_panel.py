@@ -107,7 +107,7 @@ class ValidationPanel(Card):
         self.problem = label("", "error", wrap=True, name="validation_problem")
         self._lay_out()
         self.fields.connect(self._on_edited)
-        self.band.edited.connect(self._on_band)
+        self.band.valueChanged.connect(self._on_band)
         session.listen(self._show_band, "band")
         session.listen(self.refresh, "plan")
         session.listen(self._on_table, "table")

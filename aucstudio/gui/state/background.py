@@ -27,6 +27,16 @@ def delayed(parent: QObject, milliseconds: int, action: Callable[[], object]) ->
     return timer
 
 
+def stopping(post: Callable[[float], bool]) -> Callable[..., None]:
+    """Return a function that posts progress and raises Stopped where a stop was requested."""
+
+    def report(part: float = 0.0) -> None:
+        if post(part):
+            raise Stopped("the request was cancelled")
+
+    return report
+
+
 class Turns(QObject):
     """Calls one function in each turn of the event loop, so that user events come between.
 

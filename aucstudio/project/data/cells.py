@@ -57,7 +57,8 @@ class Cells:
     """The cells of one column: see :class:`~aucstudio.project.data.columns.Column`.
 
     Distinct texts are counted, distinct numbers are not; ``counts`` are those of few texts.
-    ``largest`` is the largest absolute value of plain numbers.
+    ``largest`` is the largest absolute value of plain numbers. ``words`` are the texts that were
+    read as missing, as spelled in the file; not the empty one.
     """
 
     values: NDArray[Any]
@@ -65,6 +66,7 @@ class Cells:
     distinct: int | None = None
     largest: float = math.inf
     counts: dict[Any, int] | None = None
+    words: tuple[str, ...] = ()
 
 
 def number_cells(values: NDArray[np.float64]) -> Cells:
@@ -139,7 +141,7 @@ class Texts(_Growing):
 
     def __init__(self, rows: int, absent: frozenset[str]) -> None:
         super().__init__(np.empty(rows, dtype=np.int32))
-        self._absent = absent
+        self._absent, self._words = absent, dict[str, None]()
         # The texts by their number; the first one is that of missing values.
         self._texts: list[str | None] = [None]
         self._known: dict[str, int] = {}
@@ -163,6 +165,8 @@ class Texts(_Growing):
             if key not in of_key:
                 text = data[start:end].decode().strip(BLANKS)
                 is_absent = text.lower() in self._absent
+                if is_absent and text:
+                    self._words[text] = None
                 of_key[key] = 0 if is_absent else self._known.setdefault(text, len(self._texts))
                 if of_key[key] == len(self._texts):
                     self._texts.append(text)
@@ -185,12 +189,13 @@ class Texts(_Growing):
         if self._is_shared:
             counted = np.bincount(numbers).tolist() if len(texts) <= _FEW else []
             known = dict(sorted(zip(self._texts[1:], counted[1:], strict=False)))
-            return Cells(values, missing, len(texts) - 1, counts=known if counted else None)
+            counts = known if counted else None
+            return Cells(values, missing, len(texts) - 1, counts=counts, words=(*self._words,))
         # Hashes of 64 bits of ten million texts are equal with a probability of 1e-5.
         hashes = np.fromiter(map(hash, values), dtype=np.int64, count=len(values))
         hashes.sort()  # in a tenth of the time of numpy.unique
         distinct = 1 + int(np.count_nonzero(np.diff(hashes))) - (missing > 0)
-        return Cells(values, missing, distinct)
+        return Cells(values, missing, distinct, words=(*self._words,))
 
 
 def _equal_rows(keys: NDArray[np.uint64]) -> NDArray[np.intp]:

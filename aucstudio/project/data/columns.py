@@ -141,6 +141,11 @@ class ColumnInfo:
         return phrase(self.why, column=self.name, distinct=self.distinct) if self.why else ""
 
     @property
+    def identifies(self) -> bool:
+        """Whether it names the rows: as chosen, or as it looks like an identifier."""
+        return self.role == "id" or self.why == "ignored_identifier"
+
+    @property
     def is_date(self) -> bool:
         """Whether the column holds dates or times of day."""
         return bool(self.layout)

@@ -136,7 +136,7 @@ def row_name(table: Table, row: int) -> str:
 
 def identifiers(table: Table, row: int) -> list[str]:
     """Return the identifiers of a row."""
-    return [cell_words(column, row) for column in table.columns if column.role == "id"]
+    return [cell_words(column, row) for column in table.columns if column.identifies]
 
 
 def signed_cell(words: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +95,8 @@ def read_tree(
     for p in order:
         for child in {int(scorer.left[p]), int(scorer.right[p])} - {p}:
             depth[child] = depth[p] + 1
+    dated = [k for k, name in enumerate(preparation.feature_names) if layouts.get(name)]
+    whole = {k for k in dated if _holds_days(preparation.in_own_unit(k, X[:, k]))}
     made: dict[int, Node] = {}
     # Children come after their parents: built last to first, both exist before a parent.
     for p in reversed(order):
@@ -103,7 +105,7 @@ def read_tree(
         if scorer.left[p] == p:
             made[p] = Node(p, *known, value, "", gaps_left, 1)
             continue
-        asked = condition(preparation, int(scorer.feature[p]), scorer.threshold[p], layouts)
+        asked = condition(preparation, int(scorer.feature[p]), scorer.threshold[p], layouts, whole)
         left, right = made[int(scorer.left[p])], made[int(scorer.right[p])]
         leaves = left.leaves + right.leaves
         made[p] = Node(p, *known, np.nan, asked, gaps_left, leaves, left, right)
@@ -204,16 +206,26 @@ def _reached(scorer: EnsembleScorer, root: int) -> list[int]:
     return order
 
 
+def _holds_days(cells: Array) -> bool:
+    known = cells[~np.isnan(cells)]
+    return bool((np.abs(known - np.rint(known)) < 1e-6).all())
+
+
 def condition(
-    preparation: Preparation, feature: int, threshold: float, layouts: Mapping[str, str] = NO_DATES
+    preparation: Preparation,
+    feature: int,
+    threshold: float,
+    layouts: Mapping[str, str] = NO_DATES,
+    whole: Set[int] = frozenset(),
 ) -> str:
-    """State in the column's own unit what sends a row left."""
+    """State in the column's own unit what sends a row left; ``whole`` are days without a time."""
     name = preparation.feature_names[feature]
     if feature >= len(preparation.numbers):
         # A level is 0 or 1, and the left side has the 0.
         column, level = level_of(preparation, feature)
         return f"{column} ≠ {level}"
     value = float(preparation.in_own_unit(feature, np.array([threshold]))[0])
+    value = float(np.floor(value)) if feature in whole else value
     limit = dates.date_text(value, layouts[name]) if name in layouts else plain_number(value)
     return f"{name} ≤ {limit}"
 

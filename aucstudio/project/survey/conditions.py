@@ -106,6 +106,8 @@ class Condition:
 def read_conditions(text: str, columns: Mapping[str, Column]) -> tuple[Condition, ...]:
     """Read conditions separated by semicolons, all of which must hold.
 
+    A text without a test is an identifier where a column has these.
+
     Raises
     ------
     InputError
@@ -121,6 +123,9 @@ def read_conditions(text: str, columns: Mapping[str, Column]) -> tuple[Condition
 
 def _read(part: str, columns: Mapping[str, Column]) -> Condition:
     found = _PART.fullmatch(part)
+    named = next((column.name for column in columns.values() if column.identifies), None)
+    if found is None and named is not None:
+        return Condition(named, "=", _plain(part))
     if found is None:
         raise input_error("condition_invalid", text=part.strip())
     name = found["quoted"].replace('""', '"') if found["quoted"] else found["plain"].strip()

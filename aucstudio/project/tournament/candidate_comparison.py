@@ -142,7 +142,6 @@ class CandidateComparison:
         self._admitted: dict[Member, bool] = {}
         self._under_way: dict[Task, None] = {}
         self._lock, self._at_once = threading.Lock(), processors()
-        self._evaluation = _seconds_of_an_evaluation(self.criterion, self.positive)
         self._after = 0.0
 
     @property
@@ -355,17 +354,17 @@ class CandidateComparison:
         sampled = self.declared, self.weight_kind, self.groups
         return CriterionEstimate.of(self.criterion, self.positive, scores, *sampled)
 
+    @functools.cached_property
+    def _evaluation(self) -> float:
+        """The seconds of computing the criterion once, after a call that may compile it."""
+        scores = np.linspace(0.0, 1.0, len(self.positive))
+        self.criterion(self.positive, scores)
+        began = time.perf_counter()
+        self.criterion(self.positive, scores)
+        return time.perf_counter() - began
+
     def _weights_of(self, rows: Index) -> Array | None:
         return None if self.weights is None else self.weights[rows]
-
-
-def _seconds_of_an_evaluation(criterion: Criterion, positive: Mask) -> float:
-    """Measure the time of computing the criterion once."""
-    scores = np.linspace(0.0, 1.0, len(positive))
-    criterion(positive, scores)  # the first call may compile it
-    began = time.perf_counter()
-    criterion(positive, scores)
-    return time.perf_counter() - began
 
 
 @dataclasses.dataclass(eq=False)

@@ -347,8 +347,8 @@ class Standings:
 
     @property
     def fraction(self) -> float | None:
-        """The share of the time limit that is used up."""
-        return None if not self.budget else min(1.0, self.spent / self.budget)
+        """The share of the time limit that is used up; None before there are candidates."""
+        return min(1.0, self.spent / self.budget) if self.budget and self.entries else None
 
     @property
     def left(self) -> float | None:

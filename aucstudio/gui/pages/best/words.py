@@ -136,7 +136,7 @@ def statement(standings: Standings) -> Statement:
     file, ended = _file(standings), standings.ended
     known = [one for one in standings.entries if one.inner is not None]
     if ended == RUNNING and not known:
-        return Statement(text("best_begins"))
+        return Statement(text("best_begins" if standings.entries else "best_prepares"))
     if ended == RUNNING:
         estimate, held = estimate_words(known[0].inner), rows_words(standings.held)
         head = text("best_leads", best=title(known[0]), estimate=estimate)

@@ -35,7 +35,7 @@ from aucstudio.gui.common.widgets import (
 )
 from aucstudio.notices import text
 from aucstudio.notices.words import counted
-from aucstudio.project.data.columns import NUMERIC_ROLES, ROLES, ColumnInfo
+from aucstudio.project.data.columns import NUMERIC_ROLES, ROLES, Column
 from aucstudio.project.data.text import dates
 from aucstudio.project.survey.columns import ColumnSummary, Distribution, Figures
 
@@ -89,7 +89,7 @@ class ColumnCard(QScrollArea):
         named(self, "data_card", "Column at the pointer")
         self.summary: ColumnSummary | None = None
         self.has_dates = False
-        self._column: ColumnInfo | None = None
+        self._column: Column | None = None
         self.title = ElidedLabel()
         self.title.setObjectName("data_column_title")
         self.title.setProperty("role", "title")
@@ -118,7 +118,7 @@ class ColumnCard(QScrollArea):
 
     # ------------------------------------------------------------- showing
 
-    def show_column(self, column: ColumnInfo | None, beyond: int = 0, way: str = "") -> None:
+    def show_column(self, column: Column | None, beyond: int = 0, way: str = "") -> None:
         """Show the facts of a column before its summary is computed.
 
         ``beyond`` counts its cells beyond a limit, which are read in a ``way`` of NumberFormat.
@@ -131,9 +131,7 @@ class ColumnCard(QScrollArea):
         plain_tooltip(self.title, column.name)
         self._show_facts(column.missing)
         self._offer_roles(column)
-        self.parts_button.setVisible(DatePartsButton.fits(column))
-        if DatePartsButton.fits(column):
-            self.parts_button.show_column(column)
+        self.parts_button.show_column(column)
         why = column.reason or (text("data_role_guessed") if column.guessed else "")
         is_days = DatePartsButton.fits(column) and column.layout != dates.CLOCK
         as_number = text("data_date_as_number") if is_days and not column.parts else ""
@@ -150,7 +148,7 @@ class ColumnCard(QScrollArea):
             facts = {"distinct": column.distinct, "missing": missing}
             self.facts.setText(text("data_column_facts", kind=kind, **facts))
 
-    def _offer_roles(self, column: ColumnInfo) -> None:
+    def _offer_roles(self, column: Column) -> None:
         self.role_combo.clear()
         is_label = column.role == "label"
         for role in ROLES:

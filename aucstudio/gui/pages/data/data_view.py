@@ -22,10 +22,9 @@ from aucstudio.gui.pages.data.row_query import (
     FoundRows,
     RowFilter,
     rows_sentence,
-    stop_if_asked,
 )
 from aucstudio.gui.pages.data.rows_sheet import RowsSheet
-from aucstudio.gui.state.background import Answer
+from aucstudio.gui.state.background import Answer, stopping
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
 from aucstudio.project.data.columns import Column
@@ -276,8 +275,7 @@ class DataView(PageView):
             self.card.show_summary(None)
             finder = self._finder
             self._summing.ask(
-                key,
-                lambda post: sum_up(column, finder.classes_of(table), lambda: stop_if_asked(post)),
+                key, lambda post: sum_up(column, finder.classes_of(table), stopping(post))
             )
 
     def _on_summary(self, summary: ColumnSummary) -> None:

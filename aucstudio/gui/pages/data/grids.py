@@ -22,8 +22,8 @@ from aucstudio.gui.common.plotting import make_plot, pen, style_plot
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import down, hint_label, named
-from aucstudio.gui.pages.data.row_query import FoundRows, stop_if_asked
-from aucstudio.gui.state.background import Answer
+from aucstudio.gui.pages.data.row_query import FoundRows
+from aucstudio.gui.state.background import Answer, stopping
 from aucstudio.notices import text
 from aucstudio.notices.words import score_words
 from aucstudio.project.data.table import Table
@@ -181,7 +181,7 @@ class GapPage(GridPage):
         self._left_out = sum(column.missing > 0 for column in columns) - len(chosen)
 
         def work(post: Any) -> GapMap:
-            return map_gaps(chosen, rows.rows, rows.classes, lambda: stop_if_asked(post))
+            return map_gaps(chosen, rows.rows, rows.classes, stopping(post))
 
         self.ask(rows, work)
 
@@ -293,9 +293,7 @@ class CorrelationPage(GridPage):
         self._columns = len(columns)
 
         def work(post: Any) -> Correlation:
-            def stop() -> None:
-                stop_if_asked(post)
-
+            stop = stopping(post)
             return correlate(most_telling(columns, classes, stop), kind, stop)
 
         self.ask((table, kind), work)

@@ -11,7 +11,6 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from aucstudio.engine.arrays import Array
-from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common.controls import declared_items, fill_combo
 from aucstudio.gui.common.rows_model import RunColumn
 from aucstudio.gui.common.sentence import Statement
@@ -27,7 +26,7 @@ from aucstudio.gui.common.widgets import (
     set_style,
     show_note,
 )
-from aucstudio.gui.state.background import delayed
+from aucstudio.gui.state.background import delayed, stopping
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
 from aucstudio.project.data.columns import Column
@@ -146,9 +145,7 @@ class Finder:
         """
         table, row_filter = asked.table, asked.row_filter
 
-        def stop() -> None:
-            stop_if_asked(post)
-
+        stop = stopping(post)
         scored = [self._scored_rows(asked, k, stop) for k in range(len(asked.runs))]
         columns = {column.name: column for column in table.columns}
         extras = _extras(asked, scored, columns)
@@ -185,12 +182,6 @@ class Finder:
             found = kept[record, split] = ScoredRows.of(record, split, asked.table.rows)
         self._scored = kept
         return found
-
-
-def stop_if_asked(post: Callable[[float], bool], part: float = 0.0) -> None:
-    """Report progress; raise Stopped if a stop was requested."""
-    if post(part):
-        raise Stopped("the request was cancelled")
 
 
 def _extras(

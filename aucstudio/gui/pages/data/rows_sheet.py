@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,8 +25,8 @@ from aucstudio.gui.common.rows_model import RowsModel, is_missing
 from aucstudio.gui.common.table import TableView
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import make_action, make_menu, push_button
-from aucstudio.gui.pages.data.row_query import FoundRows, stop_if_asked
-from aucstudio.gui.state.background import Answer
+from aucstudio.gui.pages.data.row_query import FoundRows
+from aucstudio.gui.state.background import Answer, stopping
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
 from aucstudio.project.store.scores_file import PLAIN, csv_marks
@@ -262,7 +261,7 @@ class RowsSheet(TableView):
         elif len(rows):
             columns = [self.model_.columns[k] for k in places]
             self._copying.forget()
-            self._copying.ask("copy", lambda post: tab_separated(columns, rows, _reporting(post)))
+            self._copying.ask("copy", lambda post: tab_separated(columns, rows, stopping(post)))
 
     def _on_copied(self, words: str) -> None:
         QGuiApplication.clipboard().setText(words)
@@ -283,7 +282,7 @@ class RowsSheet(TableView):
             if path is not None:
 
                 def save(post: Any) -> str:
-                    how = part, PLAIN if kind == "CSV (*.csv)" else marks, _reporting(post)
+                    how = part, PLAIN if kind == "CSV (*.csv)" else marks, stopping(post)
                     save_rows(Path(path), columns, found.rows, table.file_rows, *how)
                     return str(path)
 
@@ -304,7 +303,3 @@ class RowsSheet(TableView):
             self._session.failed.emit(words, "")
         else:
             self._session.message.emit(text("data_not_saved"))
-
-
-def _reporting(post: Callable[[float], bool]) -> Callable[[float], None]:
-    return lambda part: stop_if_asked(post, part)

@@ -25,6 +25,7 @@ from aucstudio.project.explain.trees import Node, plain_number, read_tree
 _SLOT, _COLUMN = 44, 164  # pixels that a leaf and a level take at least
 _MOST_LEAVES = 400  # drawn at once
 _TINT = 0.14
+_INDENT = 0.05  # of the distance of levels; of the branches below a box
 
 
 class TreePart(ModelPicture[Node]):
@@ -110,14 +111,15 @@ class TreePart(ModelPicture[Node]):
 
     def _draw_branches(self, placed: Placed) -> None:
         pairs = [(parent, child) for parent in placed.walk() for child in parent.children]
-        x = [v for parent, child in pairs for v in (parent.x, parent.x, parent.x, child.x)]
+        # From below its box, not along its edge.
+        x = [v for parent, child in pairs for v in 3 * [parent.x + _INDENT] + [child.x]]
         y = [v for parent, child in pairs for v in (parent.y, child.y, child.y, child.y)]
         line = pen(current_theme().neutral, 1.2)
         self.plot.addItem(pg.PlotDataItem(x, y, pen=line, connect="pairs"))
         # Written at the root only.
         for child, words, side in zip(placed.children, ("yes", "no"), (1, 0), strict=False):
             answer = pg.TextItem(words, color=current_theme().muted, anchor=(0, side))
-            answer.setPos(placed.x, child.y)
+            answer.setPos(placed.x + _INDENT, child.y)
             self.plot.addItem(answer)
 
     def _draw_node(self, subject: ModelSubject, root: Node, placed: Placed, room: int) -> None:

@@ -21,6 +21,7 @@ from aucstudio.gui.pages.planes.subject import (
     PlanePicture,
     add_curve,
     add_line,
+    carried_fit,
     place_line,
     split_of,
     two_hues,
@@ -29,7 +30,6 @@ from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.data.preparing.preparation import Preparation
-from aucstudio.project.geometry.planes import carried
 from aucstudio.project.geometry.score_map import (
     CELLS,
     PlaneFrame,
@@ -243,8 +243,7 @@ class Boundaries:
                 curve.setPen(run_pen(run.look))
                 self.drawn[run.record.id] = Boundary(run, curve)
             return
-        b = split.model.intercept - self._threshold(run)
-        moved = carried(split.coef, b, split.model.preparation, picture.subject.preparation)
+        moved = carried_fit(picture.subject, split, split.model.intercept - self._threshold(run))
         normal = None if moved is None else plane.normal(moved[0])
         if moved is not None and normal is not None:
             self._place(run, normal, plane.level(*moved, picture.extra.mean))

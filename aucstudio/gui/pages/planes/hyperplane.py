@@ -20,18 +20,20 @@ from aucstudio.gui.pages.planes.subject import (
     Subject,
     add_curve,
     add_line,
+    carried_fit,
     compared_split,
     has_rows_of,
     place_line,
     split_of,
 )
+from aucstudio.gui.pages.planes.words import part_words
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
 from aucstudio.project.geometry.pairs import Misranked, PairOrder
-from aucstudio.project.geometry.planes import angle, carried
+from aucstudio.project.geometry.planes import angle
 from aucstudio.project.runs.record import SplitResult
 
 _NORMAL_PIXELS, _AT_ENDS = 72.0, 56.0
@@ -152,8 +154,8 @@ class SideNames:
     def show(self, misranked: float, rows: str) -> None:
         """Show which share of the pairs of these rows is ranked wrongly, and which right."""
         theme, self._shown = current_theme(), True
-        wrong = text("side_of_wrong_pairs", share=_percent(misranked), rows=rows)
-        right = text("side_of_right_pairs", share=_percent(1.0 - misranked))
+        wrong = text("side_of_wrong_pairs", share=part_words(misranked), rows=rows)
+        right = text("side_of_right_pairs", share=part_words(1.0 - misranked))
         self.wrong.setText(wrong, color=theme.wrong)
         self.right.setText(right, color=theme.text)
         for item in (self.wrong, self.right):
@@ -175,13 +177,6 @@ class SideNames:
             wide = item.boundingRect().width() + _BESIDE
             item.setVisible(bool(room >= wide * across))
             item.setPos(side * _BESIDE * across, top - _BESIDE * up)
-
-
-def _percent(share: float) -> str:
-    """Write a share; only 0 and 1 are written as 0 % and 100 %."""
-    if share in (0.0, 1.0):
-        return f"{100 * share:.0f} %"
-    return f"{min(max(100 * share, 0.1), 99.9):.1f} %"
 
 
 class RunPlanes:
@@ -222,9 +217,7 @@ class RunPlanes:
         if normal is not None:
             self._show(self.chosen, normal, subject.run, subject.split, 2.5)
         compared = compared_split(self._session, subject)
-        moved = None if compared is None else _carried(subject, compared[1])
-        normal = None if moved is None else picture.plane.normal(moved)
-        if compared is not None and normal is not None:
+        if compared is not None and (normal := _normal(picture, compared[1])) is not None:
             self._show(self.compared, normal, *compared, 2.0)
         if every:
             self._draw_others(picture)
@@ -234,7 +227,7 @@ class RunPlanes:
         compared = compared_split(self._session, subject)
         if compared is None:
             return []
-        (other, split), moved = compared, _carried(subject, compared[1])
+        (other, split), moved = compared, carried_fit(subject, compared[1])
         name, why = other.look.name, ""
         if split.coef is None:
             why = text("other_not_linear", name=name)
@@ -242,7 +235,7 @@ class RunPlanes:
             why = text("other_features", name=name, chosen=subject.name)
         found = [self._errors(other, split, subject), why]
         if moved is not None and subject.weights is not None:
-            turned = angle(subject.weights, moved)
+            turned = angle(subject.weights, moved[0])
             found.append(text("angle_of_hyperplane", name=name, angle=turned))
         return [sentence for sentence in found if sentence]
 
@@ -287,8 +280,7 @@ class RunPlanes:
         shown = {self._session.selected, self._session.compared}
         for run in self._session.checked_runs():
             split = run.record.splits[split_of(run, self._session)]
-            moved = None if run.record.id in shown else _carried(picture.subject, split)
-            normal = None if moved is None else picture.plane.normal(moved)
+            normal = None if run.record.id in shown else _normal(picture, split)
             if normal is not None:
                 line = add_line(self._plot, 11)
                 line.setPen(run_pen(run.look, 1.5))
@@ -321,9 +313,7 @@ def _line_name(look: RunLook) -> str:
     return f"{shortened(look.name)}: equal scores"
 
 
-def _carried(subject: Subject, split: SplitResult) -> Array | None:
-    """Return the weights of a linear split for the features of the picture."""
-    if split.coef is None:
-        return None
-    moved = carried(split.coef, 0.0, split.model.preparation, subject.preparation)
-    return None if moved is None else moved[0]
+def _normal(picture: PlanePicture, split: SplitResult) -> Array | None:
+    """Return the normal of the hyperplane of a linear split in a picture."""
+    moved = carried_fit(picture.subject, split)
+    return None if moved is None else picture.plane.normal(moved[0])

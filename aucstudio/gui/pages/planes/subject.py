@@ -21,6 +21,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.geometry.planes import (
     Plane,
     Sample,
+    carried,
     labelled_sample,
     split_sample,
 )
@@ -118,6 +119,15 @@ def compared_split(session: Session, subject: Subject) -> tuple[ShownRun, SplitR
     if subject.run is None or other is None or other.record.id == subject.run.record.id:
         return None
     return (other, other.record.splits[split_of(other, session)]) if other.record.splits else None
+
+
+def carried_fit(
+    subject: Subject, split: SplitResult, intercept: float = 0.0
+) -> tuple[Array, float] | None:
+    """Return weights and intercept of a linear split for the features of the subject, or None."""
+    if split.coef is None:
+        return None
+    return carried(split.coef, intercept, split.model.preparation, subject.preparation)
 
 
 def has_rows_of(subject: Subject, split: SplitResult) -> bool:

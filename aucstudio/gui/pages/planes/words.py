@@ -120,17 +120,22 @@ def _share(share: float) -> str:
 def _errors_in_band(order: PairOrder, errors: float, band: Band) -> str:
     """State the share of errors in the FPR range."""
     inside, negatives = order.misranked(0, band), len(order.band(*band))
-    share = 100 * inside.count / errors
     return text(
         "errors_in_range",
         count=_count(inside.count),
         number=inside.count,
-        percent=f"{share:.0f}" if share in (0.0, 100.0) else f"{min(max(share, 0.1), 99.9):.3g}",
+        part=part_words(inside.count / errors),
         one=negatives == 1,
         negatives=negatives,
         band=band,
         share=inside.share,
     )
+
+
+def part_words(share: float) -> str:
+    """Write a share in per cent; only 0 and 1 are written as 0 % and 100 %."""
+    shown = share if share in (0.0, 1.0) else min(max(share, 0.001), 0.999)
+    return f"{100 * shown:.3g} %"
 
 
 def _count(count: float) -> str:

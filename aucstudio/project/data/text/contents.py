@@ -206,6 +206,8 @@ class Contents:
         By column of numbers, how other cells are spelled.
     limited : dict of int to (int, str)
         As of a table, by column.
+    words : list of str
+        Texts in columns of numbers that were read as missing.
     cells : list of Cells
         In the order of the columns; empty if they stay in DuckDB.
     """
@@ -216,6 +218,7 @@ class Contents:
     left_out: LeftOut
     others: Others = dataclasses.field(default_factory=dict)
     limited: dict[int, tuple[int, str]] = dataclasses.field(default_factory=dict)
+    words: list[str] = dataclasses.field(default_factory=list)
     cells: list[Cells] = dataclasses.field(default_factory=list)
 
     @functools.cached_property
@@ -289,7 +292,8 @@ class FormatChecks(abc.ABC):
             for k, form in forms.items()
             if form and self.numbers[k].beyond
         }
-        return Contents(rows, forms, strays, left_out, others, limited)
+        words = [word for k, form in forms.items() if form for word in self.numbers[k].absent]
+        return Contents(rows, forms, strays, left_out, others, limited, words)
 
     def _load_changed(self, forms: Formats, again: Formats) -> None:
         """Read columns again whose format has changed, and update ``forms``."""

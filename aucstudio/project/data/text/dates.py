@@ -28,7 +28,7 @@ from aucstudio.project.errors import column_error, input_error
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from aucstudio.project.data.columns import ColumnInfo
+    from aucstudio.project.data.columns import Column, ColumnInfo
 
 
 _MONTH_OF = {
@@ -56,7 +56,8 @@ _PIVOT = 70
 WHOLE = "number"
 # Parts in the order of their columns, and the meaning of their numbers.
 PARTS: Mapping[str, str] = vocabulary.section("parts_of_dates")
-OF_CLOCK = (WHOLE, "hour", "hour-circle", "minute", "daytime")
+OF_TIME = ("hour", "hour-circle", "minute", "daytime")
+OF_CLOCK = (WHOLE, *OF_TIME)
 OF_MONTHS = (WHOLE, "year", "quarter", "month", "month-circle")
 _CIRCLE = "-circle"
 
@@ -298,6 +299,14 @@ def offered(layout: str) -> tuple[str, ...]:
     if layout == CLOCK:
         return OF_CLOCK
     return OF_MONTHS if layout in MONTHLY else tuple(PARTS)
+
+
+def useful(column: Column) -> tuple[str, ...]:
+    """Return the parts to choose from: those of a time only if a date has one, or if chosen."""
+    parts = offered(column.layout)
+    if column.layout == CLOCK or not column.is_integer():
+        return parts
+    return tuple(part for part in parts if part not in OF_TIME or part in column.parts)
 
 
 def taken(column: ColumnInfo) -> list[DatePart]:

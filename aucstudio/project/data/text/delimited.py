@@ -355,13 +355,12 @@ class _Column:
     """A column that is read in blocks, as numbers or as texts."""
 
     def __init__(self, dialect: Dialect, form: NumberFormat | None) -> None:
-        self._form, self._words = form, dialect.text_words
+        self._form, self._texts = form, list[str | None]()
         self.numbers = NumberCells(form or NumberFormat(), dialect.number_words)
         form = self.numbers.form
         self._is_plain = form.decimal == "." and is_cast(form, dialect.number_words)
         self._blocks: list[NDArray[np.float64]] = [np.empty(0)]
-        self._texts: list[str | None] = []
-        self._same: dict[str, str] = {}
+        self._read = _TextCells(dialect.text_words)
 
     def add(self, cells: Sequence[str]) -> None:
         if self._form is not None:
@@ -369,11 +368,7 @@ class _Column:
             read: Callable[[str], float] = float if is_plain else self.numbers.read
             self._blocks.append(np.fromiter(map(read, cells), dtype=np.float64, count=len(cells)))
             return
-        bare = (cell.strip(BLANKS) for cell in cells)
-        self._texts += [
-            None if cell.lower() in self._words else self._same.setdefault(cell, cell)
-            for cell in bare
-        ]
+        self._texts += map(self._read.__getitem__, cells)
 
     def cells(self) -> Cells:
         """Return the cells."""
@@ -382,4 +377,20 @@ class _Column:
             return number_cells(self._blocks[0])
         values = np.empty(len(self._texts), dtype=object)
         values[:] = self._texts
-        return Cells(values, self._texts.count(None), len(self._same))
+        distinct = len({*self._read.values()} - {None})
+        words = {text.strip(BLANKS): None for text, read in self._read.items() if read is None}
+        words.pop("", None)
+        return Cells(values, self._texts.count(None), distinct, words=(*words,))
+
+
+class _TextCells(dict[str, "str | None"]):
+    """The stripped texts of cells, None if missing; equal ones are one object."""
+
+    def __init__(self, words: frozenset[str]) -> None:
+        self._words = words
+
+    def __missing__(self, text: str) -> str | None:
+        bare = text.strip(BLANKS)
+        is_absent = bare.lower() in self._words
+        self[text] = found = None if is_absent else text if bare == text else self[bare]
+        return found

@@ -143,13 +143,13 @@ def about_columns(
 ) -> Iterator[Finding]:
     """Report how the cells of columns were read."""
     yield from _about_times(columns)
-    words: dict[str, None] = {}
-    for k, column in enumerate(columns):
-        if column.missing:
-            is_number, dialect = column.kind == "number", source.dialect
-            known = dialect.number_words if is_number else dialect.text_words
-            words |= dict.fromkeys(c for c in source.sample.column(k) if c and c.lower() in known)
-    yield from about_missing(columns, words)
+    words = dict.fromkeys(contents.words)
+    for cells in contents.cells:
+        words |= dict.fromkeys(cells.words)
+    if total := sum(column.missing for column in columns):
+        listed_words = {"words": ", ".join(map(repr, words))} if words else {}
+        code = "import_missing_words" if words else "import_missing"
+        yield remark(code, (), total, cells=total, **listed_words)
     yield from about_cells(contents, source, unreadable)
 
 
@@ -318,16 +318,6 @@ def _stamps(column: Column) -> str:
     known = column.values[column.known()]
     low, high = float(known.min()), float(known.max())
     return next((unit for least, most, _, unit in called if least <= low and high <= most), "")
-
-
-def about_missing(columns: Sequence[Column], words: Iterable[str] = ()) -> Iterator[Finding]:
-    """Report the number of missing values, and the words that were read as missing."""
-    total = sum(column.missing for column in columns)
-    shown = ", ".join(map(repr, words))
-    if shown:
-        yield remark("import_missing_words", (), total, cells=total, words=shown)
-    elif total:
-        yield remark("import_missing", (), total, cells=total)
 
 
 def about_unreadable(unreadable: Mapping[str, Unreadable]) -> Iterator[Finding]:

@@ -342,11 +342,14 @@ class NumberCells(dict[str, float]):
         The number of cells that are not numbers.
     beyond : int
         The number of cells beyond a limit, such as <1.8, numbers or not.
+    absent : dict of str to None
+        The stripped cells that were read as missing, as spelled in the file; not the empty one.
     """
 
     def __init__(self, form: NumberFormat, words: frozenset[str]) -> None:
         self.form, self._words = form, words
         self.spelled: dict[str, None] = {}
+        self.absent: dict[str, None] = {}
         self.others: collections.Counter[str] = collections.Counter()
         self.count_others = self.beyond = 0
         self._beyond = set[str]()
@@ -356,10 +359,13 @@ class NumberCells(dict[str, float]):
         if len(self) >= _REMEMBERED:
             self.clear()
             self._beyond.clear()
-        if _BEYOND.fullmatch(text.strip(BLANKS)):
+        bare = text.strip(BLANKS)
+        if _BEYOND.fullmatch(bare):
             self._beyond.add(text)
-        if len(self.spelled) < MOST_OTHERS and math.isfinite(value):
-            self.spelled[text.strip(BLANKS)] = None
+        if math.isnan(value) and bare:
+            self.absent[bare] = None
+        elif len(self.spelled) < MOST_OTHERS and math.isfinite(value):
+            self.spelled[bare] = None
         self[text] = value
         return value
 
