@@ -8,18 +8,22 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import csv
 import dataclasses
+import gc
+import itertools
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+_HOMES = itertools.count()
+
 
 @pytest.fixture(autouse=True)
-def own_home(request):
-    """Keep every test's studies, recent files and settings to itself; the engine has none."""
-    if "engine" not in request.path.parts:
-        home = request.getfixturevalue("tmp_path") / "home"
-        request.getfixturevalue("monkeypatch").setenv("AUCSTUDIO_HOME", str(home))
+def own_home(monkeypatch, tmp_path_factory):
+    """Keep every test's studies, recent files and settings in a folder of its own."""
+    home = tmp_path_factory.getbasetemp() / f"home-{next(_HOMES)}"
+    monkeypatch.setenv("AUCSTUDIO_HOME", str(home))
+    return home
 
 
 def write_table(path: Path, rows: int = 160, seed: int = 0, features: int = 4) -> Path:
@@ -108,6 +112,16 @@ def ended_owner(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Owner, "this", classmethod(lambda cls: gone))
         yield patch.undo
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Keep the collector from passing over the modules and the tests, which stay to the end."""
+    gc.disable()
+    result = yield
+    gc.freeze()
+    gc.enable()
+    return result
 
 
 def pytest_collection_modifyitems(config, items):

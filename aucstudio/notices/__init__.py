@@ -156,11 +156,17 @@ def _read(value: Any) -> Any:
 
 def _optional_part(values: Mapping[str, Any], part: re.Match[str]) -> str:
     """Return the words in square brackets, unless they have no value."""
-    fields = string.Formatter().parse(part[1])
-    names = (name for _, name, spec, _ in fields if name and not _CHOICE.match(spec or ""))
-    found = (values[re.split(r"[.[]", name)[0]] for name in names)
+    found = (values[name] for name in _names_in(part[1]))
     absent = any(value is None or value is False or _is_empty(value) for value in found)
     return "" if absent else part[1]
+
+
+@functools.cache
+def _names_in(part: str) -> list[str]:
+    """Return the names of the values that decide on a part in brackets."""
+    fields = string.Formatter().parse(part)
+    names = (name for _, name, spec, _ in fields if name and not _CHOICE.match(spec or ""))
+    return [re.split(r"[.[]", name)[0] for name in names]
 
 
 def _is_empty(value: Any) -> bool:

@@ -1,6 +1,7 @@
 """Fixtures of windows and sessions, closed after every test; prompts are answered."""
 
 import dataclasses
+import functools
 import gc
 import itertools
 import threading
@@ -27,7 +28,7 @@ from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.record import RunRecord
 from tests.gui.leftovers import Leftovers
 
-PATIENCE = 30_000
+PATIENCE = 60_000  # milliseconds
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -118,6 +119,14 @@ def apply_style(qapp):
 
 
 @pytest.fixture
+def qtbot(qtbot):
+    """The robot of pytest-qt, which waits for as long as a loaded machine may need."""
+    for name in ("waitUntil", "waitSignal", "waitExposed"):
+        setattr(qtbot, name, functools.partial(getattr(qtbot, name), timeout=PATIENCE))
+    return qtbot
+
+
+@pytest.fixture
 def session(qtbot):
     make_application("light")
     made = Session()
@@ -188,7 +197,7 @@ def train(qtbot, session, method="auc-rls", **params):
         plan, method=method, params={**plan.params, method: params}
     )
     session.runs.run_methods()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     return session.shown_runs()[-1].record
 
 
@@ -223,14 +232,12 @@ def set_running_job(session, live):
 def refresh_and_wait(qtbot, view):
     """Refresh a page and wait until its picture is drawn."""
     view.refresh()
-    qtbot.waitUntil(
-        lambda: not view.busy() and not (view.isVisible() and view._stale), timeout=PATIENCE
-    )
+    qtbot.waitUntil(lambda: not view.busy() and not (view.isVisible() and view._stale))
 
 
 def shown(view, qtbot):
     """Wait until a page is up to date; return its sentence."""
-    qtbot.waitUntil(lambda: not view._stale and not view.busy(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not view._stale and not view.busy())
     return view.sentence.text()
 
 
@@ -250,6 +257,18 @@ def card_text(card):
 
 def choose(combo, data):
     combo.setCurrentIndex(combo.findData(data))
+
+
+def pick(combo, data):
+    """Choose as a user does, which emits ``activated``."""
+    choose(combo, data)
+    combo.activated.emit(combo.currentIndex())
+
+
+def trigger(menu, name):
+    """Trigger the action of a name in a menu, and delete the menu."""
+    next(action for action in menu.actions() if action.objectName() == name).trigger()
+    menu.deleteLater()
 
 
 def points(item):
@@ -277,7 +296,7 @@ def run_to_end(qtbot):
 
     def press(window):
         window.actions_.run.trigger()
-        qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not window.session.busy)
 
     return press
 
@@ -308,7 +327,7 @@ class Gate:
 
     def wait(self, qtbot):
         """Wait until a call is blocked."""
-        qtbot.waitUntil(self.reached.is_set, timeout=PATIENCE)
+        qtbot.waitUntil(self.reached.is_set)
 
 
 def save_as(session, path):

@@ -144,12 +144,12 @@ def test_search_shows_at_once_that_it_prepares_the_rows(view, qtbot, monkeypatch
         assert strip.bar.maximum() == 0  # it moves without a share
         assert shown(view, qtbot) == text("best_prepares")
         prepare.set()
-        qtbot.waitUntil(lambda: strip.bar.maximum() > 0, timeout=PATIENCE)
-        qtbot.waitUntil(lambda: shown(view, qtbot) == text("best_begins"), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: strip.bar.maximum() > 0)
+        qtbot.waitUntil(lambda: shown(view, qtbot) == text("best_begins"))
     finally:
         prepare.set()
         finish.set()
-        qtbot.waitUntil(lambda: not view.session.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not view.session.busy)
 
 
 def test_clock_goes_on_while_nothing_is_reported(view, qtbot, monkeypatch):
@@ -164,16 +164,14 @@ def test_clock_goes_on_while_nothing_is_reported(view, qtbot, monkeypatch):
     start_search(view.session, QUICK)
     held = view.session.study.tournament
     assert held.live.left == 600.0  # the limit counts from the first candidate
-    qtbot.waitUntil(lambda: bool(held.live.doing), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: bool(held.live.doing))
     first = held.live.left
     try:
-        qtbot.waitUntil(lambda: held.live.left < first - 2, timeout=PATIENCE)
-        qtbot.waitUntil(
-            lambda: f"{elapsed_words(held.live.left)} left" in view.doing.text(), timeout=PATIENCE
-        )
+        qtbot.waitUntil(lambda: held.live.left < first - 2)
+        qtbot.waitUntil(lambda: f"{elapsed_words(held.live.left)} left" in view.doing.text())
     finally:
         finish.set()
-        qtbot.waitUntil(lambda: not view.session.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not view.session.busy)
 
 
 @pytest.mark.slow
@@ -260,7 +258,7 @@ def test_untested_entry_can_be_run(view, ended, qtbot):
     view.board.choose("logistic")
     assert view.entry_button.text() == "Run it"
     press(qtbot, view.entry_button)
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     record = session.shown_runs()[-1].record
     assert record.experiment.method == "logistic"
     assert record.experiment.validation == ended.standings.validation
@@ -298,11 +296,11 @@ def test_name_of_the_leader_is_within_the_picture(view, qtbot):
 def test_stopped_search_selects_the_best_so_far(view, qtbot):
     session = view.session
     start_search(session, LONG)
-    qtbot.waitUntil(lambda: bool(session.study.tournament.live.course), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: bool(session.study.tournament.live.course))
     assert "Find the best" in describe_work([session])
     press(qtbot, view.stop)
     assert session.study.tournament.stopping
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     (standings,) = session.best.standings()
     assert standings.ended == "stopped"
     assert session.selected == standings.best
@@ -458,7 +456,7 @@ def test_closing_during_a_search_asks_once(window, table_file, answers, qtbot):
     assert "a search for the best model is running" in answers.asked[0][1]
     window.session.stop()
     window.session.stop()
-    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.busy)
 
 
 def test_search_ends_in_its_own_study_after_another_is_opened(window, table_file, tmp_path, qtbot):
@@ -469,7 +467,7 @@ def test_search_ends_in_its_own_study_after_another_is_opened(window, table_file
     other = write_table(tmp_path / "other.csv")
     window.open_now(other)
     assert session.left
-    qtbot.waitUntil(lambda: not session.left, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.left)
     assert session.best.standings() == []
     session.save_plan()
     window.open_now(path)
@@ -506,7 +504,7 @@ def test_search_from_a_table_to_an_exported_model(window, tmp_path, answers, qtb
     kinds.button(VALIDATED).setChecked(True)
     answers.save_path = str(tmp_path / "best.aucmodel")
     press(qtbot, export.buttons.button(QDialogButtonBox.StandardButton.Save))
-    qtbot.waitUntil((tmp_path / "best.aucmodel").exists, timeout=PATIENCE)
+    qtbot.waitUntil((tmp_path / "best.aucmodel").exists)
     model = load_model(tmp_path / "best.aucmodel")
     (split,) = session.records[standings.best].splits
     called = model.score(session.table)[split.test_rows] > model.threshold
@@ -631,7 +629,7 @@ def test_shortcuts_use_a_number_that_is_still_being_typed(window, table_file, qt
         window.actions_.run.trigger()
         assert window.session.plan.validation.repeats == 3
         window.session.stop()
-        qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not window.session.busy)
 
 
 def test_headline_names_an_untested_leader(ended):

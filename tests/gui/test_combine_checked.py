@@ -13,7 +13,7 @@ from aucstudio.project.results.summary import auc_summary
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.settings_shown import shown_settings
-from tests.gui.conftest import PATIENCE, card_text, make_record, put
+from tests.gui.conftest import card_text, make_record, put
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def session(window, table_file, qtbot):
     window.open_now(table_file)
     made = window.session
     made.runs.run_methods(["auc-rls", "logistic"])
-    qtbot.waitUntil(lambda: not made.busy and len(made.shown_runs()) == 2, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not made.busy and len(made.shown_runs()) == 2)
     return made
 
 
@@ -37,7 +37,7 @@ def test_checked_runs_are_combined_into_a_new_run(window, session, qtbot):
     assert "without refitting" in action.toolTip()
     assert menu_action(window, "menu_combine") == (True, action.toolTip())
     action.trigger()
-    qtbot.waitUntil(lambda: not session.busy and len(session.shown_runs()) == 3, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy and len(session.shown_runs()) == 3)
     *members, run = session.shown_runs()
     assert run.look.name == "Combination of 2 runs"
     assert run.record.status == "done"
@@ -64,7 +64,7 @@ def test_disabled_combine_action_shows_its_reason(window, session, qtbot):
     folds = Validation(scheme="folds", folds=3)
     session.edit(dataclasses.replace(session.plan, validation=folds), "Folds")
     session.runs.run_methods(["auc-rls"])
-    qtbot.waitUntil(lambda: not session.busy and len(session.shown_runs()) == 3, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy and len(session.shown_runs()) == 3)
     assert "shares no held-out rows with" in action.toolTip()
     assert not action.isEnabled()
 

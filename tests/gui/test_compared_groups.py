@@ -13,7 +13,7 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.subgroups import subgroups
 from aucstudio.project.results.summary import Estimate
 from aucstudio.project.results.thresholds import Target
-from tests.gui.conftest import choose, make_record, points, put, refresh_and_wait
+from tests.gui.conftest import make_record, pick, points, put, refresh_and_wait
 
 BAND = (0.0, 0.1)
 
@@ -70,8 +70,7 @@ def test_only_a_message_is_shown_before_there_are_levels(table_session, view, qt
 
 
 def by(view, column, qtbot):
-    choose(view.groups.by_combo, column)
-    view.groups.by_combo.activated.emit(0)
+    pick(view.groups.by_combo, column)
     qtbot.waitUntil(lambda: not view.busy())
 
 

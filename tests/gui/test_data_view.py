@@ -25,7 +25,7 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.survey.columns import Classes, sum_up
 from aucstudio.project.survey.rows import FALSE_ALARM, HELD, MISRANKED, MISSED
 from tests.conftest import with_cells
-from tests.gui.conftest import PATIENCE, choose, make_record, put
+from tests.gui.conftest import choose, make_record, pick, put, trigger
 
 DOWN = Qt.SortOrder.DescendingOrder
 UP = Qt.SortOrder.AscendingOrder
@@ -44,7 +44,7 @@ def view(session, open_view, qtbot):
 
 
 def shown(view, qtbot):
-    qtbot.waitUntil(lambda: not view._stale and not view.busy(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not view._stale and not view.busy())
     return view.sentence.text()
 
 
@@ -163,7 +163,7 @@ def test_correlation_numbers_are_hidden_if_they_do_not_fit(view, qtbot):
     assert figures
     assert all(figure.isVisible() for figure in figures)
     picture.plot.setMaximumWidth(150)
-    qtbot.waitUntil(lambda: not any(figure.isVisible() for figure in figures), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not any(figure.isVisible() for figure in figures))
 
 
 def test_conditions_filter_rows_and_errors_are_shown(view, table, qtbot):
@@ -205,25 +205,21 @@ def test_row_is_found_by_its_identifier_which_stays_in_sight(
 def test_cell_menu_adds_conditions(view, table, qtbot):
     model = view.sheet.model_
 
-    def pick(line, name, action):
-        menu = view.sheet.cell_menu(model.index(line, model.column_of(name)))
-        next(a for a in menu.actions() if a.objectName() == action).trigger()
-        menu.deleteLater()
+    def pick_action(line, name, action):
+        trigger(view.sheet.cell_menu(model.index(line, model.column_of(name))), action)
         shown(view, qtbot)
 
     town = table.column("town").values
-    pick(3, "town", "data_like_action")
+    pick_action(3, "town", "data_like_action")
     assert rows(view) == np.flatnonzero(town == town[3]).tolist()
     row, x0 = rows(view)[2], table.column("x0").values
-    pick(2, "x0", "data_more_action")
+    pick_action(2, "x0", "data_more_action")
     assert rows(view) == np.flatnonzero((town == town[3]) & (x0 >= x0[row])).tolist()
     assert view.filters.field.text() == f"town = {town[3]}; x0 >= {float(x0[row])!r}"
     filter_by(view, qtbot, "")
-    pick(5, "x1", "data_like_action")
+    pick_action(5, "x1", "data_like_action")
     assert rows(view) == np.flatnonzero(np.isnan(table.column("x1").values)).tolist()
-    menu = view.sheet.head_menu(model.column_of("x1"))
-    next(a for a in menu.actions() if a.objectName() == "data_known_action").trigger()
-    menu.deleteLater()
+    trigger(view.sheet.head_menu(model.column_of("x1")), "data_known_action")
     shown(view, qtbot)
     assert rows(view) == []
 
@@ -255,8 +251,7 @@ def test_scores_of_runs_are_shown_and_filter_rows(view, session, table, qtbot):
 
     def part(what):
         combo = view.filters.part_combo
-        choose(combo, what)
-        combo.activated.emit(combo.currentIndex())
+        pick(combo, what)
         text = shown(view, qtbot)
         return sorted(rows(view)), text
 
@@ -414,8 +409,7 @@ def test_role_changed_in_the_card_can_be_undone(view, session, qtbot):
         "ignore",
     }
     before = view.card.summary
-    choose(combo, "ignore")
-    combo.activated.emit(combo.currentIndex())
+    pick(combo, "ignore")
     shown(view, qtbot)
     assert session.table.column("x2").role == "ignore"
     assert view.card.role_combo.currentData() == "ignore"
@@ -643,9 +637,8 @@ def test_markup_in_cells_and_names_is_shown_as_text(session, open_view, qtbot, t
     view.point_column("<b>a</b>")
     shown(view, qtbot)
     assert view.card.title.text() == "<b>a</b>"
-    menu = view.sheet.cell_menu(view.sheet.model_.index(0, view.sheet.model_.column_of("q; r")))
-    next(a for a in menu.actions() if a.objectName() == "data_more_action").trigger()
-    menu.deleteLater()
+    model = view.sheet.model_
+    trigger(view.sheet.cell_menu(model.index(0, model.column_of("q; r"))), "data_more_action")
     shown(view, qtbot)
     assert view.filters.field.text() == '"q; r" >= 1.0'
     assert rows(view) == [0, 1, 3]

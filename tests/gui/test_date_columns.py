@@ -20,7 +20,6 @@ from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.table import read_table
 from aucstudio.project.survey.conditions import like_cell, read_conditions
 from aucstudio.project.survey.rows import tab_separated
-from tests.gui.conftest import PATIENCE
 
 # The offscreen platform cannot raise a popup.
 pytestmark = pytest.mark.qt_log_ignore("does not support", extend=True)
@@ -59,7 +58,7 @@ def dialog(session, qtbot, file):
     made = ImportPreview(session, file, None, parent)
     with qtbot.waitExposed(made):
         made.open()
-    qtbot.waitUntil(lambda: not made.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not made.busy)
     yield made
     made.reject()
 
@@ -70,14 +69,14 @@ def test_preview_shows_dates_and_offers_their_parts(dialog, qtbot, file):
     assert model.index(0, 0).data() == GAP
     dialog.resize(1600, 900)  # columns out of view have no button
     heads = dialog.sheet.cards.heads
-    qtbot.waitUntil(lambda: {0, 1, 2} <= heads.keys(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: {0, 1, 2} <= heads.keys())
     assert [k for k in sorted(heads) if not heads[k].parts.isHidden()] == [0, 1, 2]
     at = [a.objectName() for a in heads[1].parts.list.actions()]
     assert at == [
         f"import_parts_1_{p}" for p in ("number", "hour", "hour-circle", "minute", "daytime")
     ]
     tick(heads[0].parts, "weekday")
-    qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not dialog.busy)
     assert dialog.choices.parts == {"came": ("number", "weekday")}
     assert dialog.sheet.rows.table.parts == {"came": ("number", "weekday")}
     assert heads[0].parts.text() == "1 part"
@@ -85,7 +84,7 @@ def test_preview_shows_dates_and_offers_their_parts(dialog, qtbot, file):
     assert read.parts == {"came": ("number", "weekday")}
     # With all ticks removed, dates are used as one number.
     tick(heads[0].parts, "weekday")
-    qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not dialog.busy)
     assert dialog.choices.parts == {}
 
 
@@ -114,12 +113,12 @@ def test_date_parts_are_remembered_per_file(window, file, qtbot, answers):
     for parts in ({}, {"came": ("weekday",)}):
         window.actions_.import_data.trigger()
         made = window.findChildren(ImportPreview)[-1]
-        qtbot.waitUntil(lambda made=made: not made.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda made=made: not made.busy)
         assert made.choices.parts == parts
         made._on_parts("came", ("weekday",))
-        qtbot.waitUntil(lambda made=made: not made.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda made=made: not made.busy)
         QTest.mouseClick(made.open_button, Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: not window.session.files.opener.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not window.session.files.opener.busy)
         assert window.session.table.parts == {"came": ("weekday",)}
     assert preferences().now.imports[0].choices.parts == {"came": ("weekday",)}
 
@@ -133,7 +132,7 @@ def view(session, open_view, qtbot, file):
 
 
 def shown(view, qtbot):
-    qtbot.waitUntil(lambda: not view._stale and not view.busy(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not view._stale and not view.busy())
 
 
 def test_data_page_shows_and_filters_dates(view, qtbot):

@@ -23,7 +23,6 @@ from aucstudio.gui.desk.tiles import Tile
 from aucstudio.gui.state.plan import Plan
 from aucstudio.project.runs.experiment_file import read_study
 from aucstudio.project.runs.record import DONE
-from tests.gui.conftest import PATIENCE
 
 
 @pytest.fixture
@@ -303,22 +302,22 @@ def test_example_study_opens_its_views_side_by_side_and_trains_its_methods(windo
         return len(session.records) == runs and not session.busy
 
     session = window.session
-    with qtbot.waitSignal(session.files.opened, timeout=PATIENCE):
+    with qtbot.waitSignal(session.files.opened):
         window.welcome.findChild(QWidget, "welcome_example_two-gaussians").click()
     assert held(window, BESIDE) == ["difference_view"]
     assert view(window, "feature_view").isVisible()
     assert view(window, "difference_view").isVisible()
     assert len(held(window, FIRST)) == len(NAMES) - 1
-    qtbot.waitUntil(lambda: ended(2), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: ended(2))
     assert session.plan.validation.scheme == "file"
     first, second = session.records.values()
     assert first.status == second.status == DONE
     assert np.array_equal(first.splits[0].test_rows, second.splits[0].test_rows)
-    with qtbot.waitSignal(session.files.opened, timeout=PATIENCE):
+    with qtbot.waitSignal(session.files.opened):
         window.open_example("two-scorers")
     assert held(window, FIRST) == NAMES
     assert window.deck.active().objectName() == "roc_view"
-    qtbot.waitUntil(lambda: ended(2), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: ended(2))
     assert [run.look.name for run in session.shown_runs()] == ["f1", "f2"]
 
 
@@ -331,7 +330,7 @@ def test_saved_experiment_names_the_views_side_by_side(
         path = tmp_path / name
         answers.save_path = str(path)
         press(opened, "export_script")
-        qtbot.waitUntil(path.exists, timeout=PATIENCE)
+        qtbot.waitUntil(path.exists)
         return read_study(path).views
 
     assert saved_views("one.toml") == ()

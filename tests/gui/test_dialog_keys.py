@@ -17,7 +17,7 @@ from aucstudio.gui.dialogs.run_dialogs import ClusterDialog, FindBestDialog, Giv
 from aucstudio.gui.dialogs.scoring import ScoreTableDialog
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.state.preferences import preferences
-from tests.gui.conftest import PATIENCE, make_record, put
+from tests.gui.conftest import make_record, put
 from tests.gui.fitting import unnamed_controls
 from tests.gui.test_accelerators import letter
 
@@ -72,7 +72,7 @@ def show(table_session, qtbot):
         with qtbot.waitExposed(dialog):
             dialog.open()
         if kind is ImportPreview:
-            qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+            qtbot.waitUntil(lambda: not dialog.busy)
         for button in dialog.findChildren(QPushButton):
             button.setEnabled(True)
         return dialog

@@ -10,7 +10,7 @@ from aucstudio.gui.dialogs.help import HelpDialog
 from aucstudio.gui.dialogs.importing import ImportPreview
 from aucstudio.gui.dialogs.method_chooser import MethodChooser
 from aucstudio.gui.dialogs.run_dialogs import ClusterDialog, FindBestDialog
-from tests.gui.conftest import PATIENCE, make_record, put
+from tests.gui.conftest import make_record, put
 from tests.gui.fitting import cut_controls
 from tests.gui.test_dialog_keys import KINDS, OTHERS, make
 
@@ -36,7 +36,7 @@ def show(request, table_session, qtbot, monkeypatch, apply_style):
         with qtbot.waitExposed(dialog):
             dialog.open()
         if kind is ImportPreview:
-            qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+            qtbot.waitUntil(lambda: not dialog.busy)
         for _ in range(4):
             QApplication.processEvents()
         return dialog

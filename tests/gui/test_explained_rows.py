@@ -16,7 +16,7 @@ from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.explain.contributions import explain_row
 from aucstudio.project.survey.rows import CHOSEN
-from tests.gui.conftest import choose, make_record, put, refresh_and_wait
+from tests.gui.conftest import choose, make_record, put, refresh_and_wait, trigger
 
 FOLDS = Validation("folds", folds=4)
 
@@ -139,12 +139,6 @@ def test_sampled_contributions_have_errors_and_can_be_stopped(
     assert part.found.found.complete
 
 
-def pick(menu, name):
-    """Trigger an action of a menu."""
-    next(action for action in menu.actions() if action.objectName() == name).trigger()
-    menu.deleteLater()
-
-
 def test_pages_open_the_explanation_of_a_row(qtbot, table_session, open_view):
     asked = []
     table_session.asked.connect(lambda *_: asked.append(table_session.focus.row))
@@ -160,14 +154,14 @@ def test_pages_open_the_explanation_of_a_row(qtbot, table_session, open_view):
     refresh_and_wait(qtbot, data)
     data.explain_button.click()
     menu = data.sheet.cell_menu(data.sheet.model_.index(9, 0))
-    pick(menu, "data_explain_action")
+    trigger(menu, "data_explain_action")
     scores = open_view(ScoresView, table_session)
     refresh_and_wait(qtbot, scores)
     scores.worst.list.setCurrentIndex(scores.worst.list.sheet.index(0, 0))
     scores.worst.explain_button.click()
     worst = int(scores.worst.worst.rows[0])
     menu = scores.menu_of(scores.figure())
-    pick(menu, f"plot_explain_{worst}_action")
+    trigger(menu, f"plot_explain_{worst}_action")
     assert asked == [4, 9, worst, worst]
     assert np.isin(worst, record.splits[0].test_rows)
 

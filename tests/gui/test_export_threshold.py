@@ -26,7 +26,7 @@ from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.store.export import FORMATS, NATIVE, ExportFormat
 from aucstudio.project.store.model_file import load_model
-from tests.gui.conftest import PATIENCE, choose, make_record, put
+from tests.gui.conftest import choose, make_record, put
 
 
 @pytest.fixture
@@ -329,7 +329,7 @@ def test_refit_model_keeps_the_false_positive_rate(
     assert text("threshold_of_rank", several=False) in remarks
     answers.save_path = str(tmp_path / "all.aucmodel")
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
-    qtbot.waitUntil(lambda: (tmp_path / "all.aucmodel").exists(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: (tmp_path / "all.aucmodel").exists())
     table = read_table(table_file)
     model = load_model(tmp_path / "all.aucmodel")
     requested = (result.test_scores[~result.test_positive] > 0.4).mean()

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit
 
 from aucstudio.gui.common.form import edge_box, number_box
 from aucstudio.gui.state.plan import RANGE, Plan
-from tests.gui.conftest import PATIENCE, choose
+from tests.gui.conftest import choose
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def field_of(panel, method, name, qtbot):
 
 def run_and_wait(session, qtbot):
     session.runs.run_methods()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
 
 
 def test_range_is_applied_while_it_is_typed(method_panel, session, qtbot):

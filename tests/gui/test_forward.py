@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel
 from aucstudio.gui.panels.validation_panel import ValidationPanel, time_columns
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import FOLDS, FORWARD, Validation
-from tests.gui.conftest import choose, train
+from tests.gui.conftest import pick, train
 
 
 @pytest.fixture
@@ -34,11 +34,6 @@ def title_of(panel, field):
     return next(label.text() for label in panel.findChildren(QLabel) if label.buddy() is field)
 
 
-def choose_scheme(panel, scheme):
-    choose(panel.fields["scheme"], scheme)
-    panel.fields["scheme"].activated.emit(panel.fields["scheme"].currentIndex())
-
-
 def test_button_validates_in_the_order_of_the_rows(panel, session):
     assert panel.forward.isVisible()
     panel.forward.click()
@@ -48,7 +43,7 @@ def test_button_validates_in_the_order_of_the_rows(panel, session):
 
 def test_form_defaults_to_a_date_column(panel, session):
     assert not panel.fields["time"].isVisible()
-    choose_scheme(panel, FORWARD)
+    pick(panel.fields["scheme"], FORWARD)
     assert session.plan.validation == Validation(FORWARD, time="visit")
     assert [panel.fields["time"].itemText(k) for k in range(panel.fields["time"].count())] == [
         "visit",
@@ -71,19 +66,18 @@ def test_form_defaults_to_a_date_column(panel, session):
     assert panel.fields["gap"].text() == "7 days"
     assert panel.fields["window"].text() == "90.5 days"
     assert session.plan.validation == Validation(FORWARD, time="visit", gap=7.0, window=90.5)
-    choose(panel.fields["time"], "x")
-    panel.fields["time"].activated.emit(1)
+    pick(panel.fields["time"], "x")
     assert session.plan.validation.time == "x"
     assert panel.fields["gap"].text() == "7"
     session.undo_stack.undo()
     assert panel.fields["time"].currentText() == "visit"
-    choose_scheme(panel, FOLDS)
+    pick(panel.fields["scheme"], FOLDS)
     assert title_of(panel, panel.fields["folds"]) == "Folds"
     assert not panel.ahead.isVisible()
 
 
 def test_run_uses_forward_validation(panel, session, qtbot):
-    choose_scheme(panel, FORWARD)
+    pick(panel.fields["scheme"], FORWARD)
     panel.fields["folds"].setValue(3)
     record = train(qtbot, session)
     assert record.status == "done"
@@ -93,7 +87,7 @@ def test_run_uses_forward_validation(panel, session, qtbot):
 
 
 def test_missing_time_column_is_still_named(panel, session):
-    choose_scheme(panel, FORWARD)
+    pick(panel.fields["scheme"], FORWARD)
     kept = [column for column in session.table.columns if column.name != "visit"]
     session.study.table = dataclasses.replace(session.table, columns=tuple(kept))
     session.notify({"table"})

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QDialogButtonBox
 from aucstudio import cli
 from aucstudio.gui.dialogs.run_dialogs import GivenScoresDialog
 from aucstudio.gui.pages.planes.subject import find_subject
-from tests.gui.conftest import PATIENCE
 
 
 @pytest.fixture
@@ -31,7 +30,7 @@ def test_score_column_becomes_a_run_and_is_ignored(window, dialog, qtbot):
     assert column
     assert session.table.label not in map(dialog.column.itemText, range(dialog.column.count()))
     add(dialog, qtbot)
-    qtbot.waitUntil(lambda: not session.busy and bool(session.shown_runs()), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy and bool(session.shown_runs()))
     (run,) = session.shown_runs()
     assert run.look.name == column
     assert run.record.status == "done"
@@ -47,9 +46,7 @@ def test_score_column_can_stay_a_feature(window, dialog, qtbot):
     dialog.learnt.setChecked(True)
     dialog.direction.setCurrentIndex(dialog.direction.findData("lower"))
     add(dialog, qtbot)
-    qtbot.waitUntil(
-        lambda: not window.session.busy and bool(window.session.shown_runs()), timeout=PATIENCE
-    )
+    qtbot.waitUntil(lambda: not window.session.busy and bool(window.session.shown_runs()))
     (run,) = window.session.shown_runs()
     assert run.record.params == {"direction": "lower"}
     assert (run.record.splits[0].model.scorer.weights < 0).all()
@@ -84,20 +81,20 @@ def test_scores_of_a_file_are_joined_by_row_identifier(window, named_rows, qtbot
     assert not ok.isEnabled()
     assert dialog.learnt.isHidden()
     dialog.read(str(scores))
-    qtbot.waitUntil(lambda: dialog.key.count() > 0, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: dialog.key.count() > 0)
     assert [dialog.column.itemText(k) for k in range(dialog.column.count())] == ["risk"]
     choose(dialog.identifier, "x")
-    qtbot.waitUntil(lambda: bool(dialog.problem.text()), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: bool(dialog.problem.text()))
     assert "no row of" in dialog.problem.text()
     assert not ok.isEnabled()
     choose(dialog.identifier, "who")
-    qtbot.waitUntil(ok.isEnabled, timeout=PATIENCE)
+    qtbot.waitUntil(ok.isEnabled)
     assert dialog.matched.text() == (
         "s.tsv has scores of 57 of 60 rows, matched by case = who. "
         "3 rows without a score are excluded."
     )
     add(dialog, qtbot)
-    qtbot.waitUntil(lambda: not session.busy and bool(session.shown_runs()), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy and bool(session.shown_runs()))
     (run,) = session.shown_runs()
     assert run.look.name == "risk"
     assert run.record.status == "done"
@@ -113,11 +110,11 @@ def test_problem_with_a_score_file_is_shown_in_the_dialog(named_rows, qtbot):
     lines = scores.read_text().splitlines()
     scores.write_text("\n".join([*lines, lines[1]]) + "\n")
     dialog.read(str(scores))
-    qtbot.waitUntil(lambda: dialog.key.count() > 0, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: dialog.key.count() > 0)
     choose(dialog.identifier, "who")
-    qtbot.waitUntil(lambda: "in rows 1 and 58" in dialog.problem.text(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: "in rows 1 and 58" in dialog.problem.text())
     dialog.read(str(scores.with_name("gone.csv")))
-    qtbot.waitUntil(lambda: "gone.csv" in dialog.problem.text(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: "gone.csv" in dialog.problem.text())
     assert dialog.joined is None
     dialog.source.setCurrentIndex(dialog.source.findData("table"))
     assert not dialog.problem.text()

@@ -12,7 +12,6 @@ from aucstudio.gui.common.theme import apply_theme
 from aucstudio.gui.common.widgets import focus_within
 from aucstudio.gui.dialogs.help import CHAPTERS, TITLES, HelpDialog, help_page
 from aucstudio.project import guide
-from tests.gui.conftest import PATIENCE
 
 
 @pytest.fixture
@@ -109,10 +108,10 @@ def test_methods_page_states_how_row_weights_are_used():
 def opened_chapter(window, qtbot):
     """Return the heading at which the guide of a window opens, and close it."""
     dialogs = partial(window.findChildren, HelpDialog)
-    qtbot.waitUntil(lambda: any(one.isVisible() for one in dialogs()), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: any(one.isVisible() for one in dialogs()))
     (guide_window,) = (one for one in dialogs() if one.isVisible())
     bar = guide_window.browser.verticalScrollBar()
-    qtbot.waitUntil(lambda: bar.value() > 0, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: bar.value() > 0)
     heading = guide_window.finder.sections.currentText()
     guide_window.reject()
     return heading
@@ -128,7 +127,7 @@ def test_f1_opens_the_chapter_on_the_part_in_focus(window, table_file, qtbot):
     field = window.workplace.validation_panel.fields["scheme"]
     window.activateWindow()
     window.workplace.sides.call("setup", field)
-    qtbot.waitUntil(field.hasFocus, timeout=PATIENCE)
+    qtbot.waitUntil(field.hasFocus)
     window.actions_.help_manual.trigger()
     assert opened_chapter(window, qtbot) == "Validation"
     window.actions_.preferences.trigger()

@@ -17,7 +17,6 @@ from aucstudio.project.data.preview import HeadReader
 from aucstudio.project.data.readers import isolated
 from aucstudio.project.errors import InputError
 from tests.conftest import write_table
-from tests.gui.conftest import PATIENCE
 
 _STREETS = ("Садовая", "Лесная", "Новая")
 
@@ -67,7 +66,7 @@ def look_at(session, qtbot):
 
 
 def wait_until_idle(qtbot, dialog):
-    qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not dialog.busy)
 
 
 def choose_value(qtbot, dialog, name, data):
@@ -98,7 +97,7 @@ def press(qtbot, button):
 
 def open_table(qtbot, window, dialog):
     press(qtbot, dialog.open_button)
-    qtbot.waitUntil(lambda: not window.session.files.opener.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.files.opener.busy)
     return window.session.table
 
 
@@ -173,7 +172,7 @@ def test_choices_are_remembered_per_file(window, qtbot, preview_of, tmp_path):
         assert dialog.findChild(QComboBox, "import_quote").currentData() == ""
         dialog.reject()
         window.open_path(again)
-        qtbot.waitUntil(lambda: not window.session.files.opener.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not window.session.files.opener.busy)
         assert window.session.table.column("улица").role == "ignore"
         assert "read with the settings chosen for this file earlier" in window.session.table.notes
     assert window.open_now(path).table.column("улица").role != "ignore"  # scripts get guesses
@@ -189,7 +188,7 @@ def test_remembered_choices_that_no_longer_fit_are_reported(window, qtbot, previ
     open_table(qtbot, window, dialog)
     write_table(path, rows=40)
     window.open_path(path)
-    qtbot.waitUntil(lambda: not window.session.files.opener.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.files.opener.busy)
     notices = {notice.code: notice for notice in window.session.table.notices}
     assert "улица" in notices["format_recall_failed"].sentence
 
@@ -346,7 +345,7 @@ def test_dropped_files_of_one_layout_are_stacked(window, qtbot, tmp_path):
         Qt.KeyboardModifier.NoModifier,
     )
     window.dropEvent(event)
-    qtbot.waitUntil(lambda: window.session.table is not None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: window.session.table is not None)
     assert window.session.table.rows == 80
     assert window.session.table.column("file").counts == {"a.csv": 40, "b.csv": 40}
 
@@ -355,7 +354,7 @@ def test_columns_have_a_distribution_and_an_auc_with_enough_rows(look_at, tmp_pa
     for rows, has_area in ((12, False), (60, True)):
         dialog = look_at(write_awkward(tmp_path / f"{rows}.csv", rows))
         cards = dialog.sheet.cards
-        qtbot.waitUntil(lambda cards=cards: 1 in cards.summaries, timeout=PATIENCE)
+        qtbot.waitUntil(lambda cards=cards: 1 in cards.summaries)
         summary = cards.summaries[1]
         assert summary.distribution.shares.shape[0] == 2
         assert (summary.area is not None and 0.0 <= summary.area <= 1.0) == has_area
@@ -455,7 +454,7 @@ def test_side_panel_is_hidden_without_findings(qtbot, look_at, tmp_path):
     path.write_text("x,y\n" + "".join(f"{k * 37 % 101 / 10},{'ab'[k % 2]}\n" for k in range(60)))
     dialog = look_at(path)
     assert dialog.side.isHidden()
-    qtbot.waitUntil(lambda: dialog.sheet.width() == dialog.split.width(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: dialog.sheet.width() == dialog.split.width())
     path.write_text(path.read_text() + "1,2,3\n")
     assert not look_at(path).side.isHidden()
 

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
 from aucstudio.gui.app import create_window, make_application
 from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.panels.data_panel import DataPanel
-from tests.gui.conftest import PATIENCE
 from tests.gui.leftovers import Leftovers
 
 
@@ -27,7 +26,7 @@ def closing(qtbot, table_file):
     made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     with qtbot.waitExposed(made):
         made.show()
-    qtbot.waitUntil(lambda: made.session.table is not None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: made.session.table is not None)
     return made
 
 
@@ -36,7 +35,7 @@ def test_closed_window_is_deleted_completely(closing, qtbot, run_to_end):
     run_to_end(closing)
     for view in closing.views:
         closing.deck.show_view(view)
-        qtbot.waitUntil(lambda view=view: not view.busy(), timeout=PATIENCE)
+        qtbot.waitUntil(lambda view=view: not view.busy())
     closing.findChild(QAction, "action_tear_off").trigger()
     (torn,) = closing.deck.windows.values()
     parts = [*closing.findChildren(QObject), *torn.findChildren(QObject), torn, closing]

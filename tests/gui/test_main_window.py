@@ -35,21 +35,12 @@ from aucstudio.project.runs.outlook import Outlook
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.work.job import Job
-from tests.gui.conftest import card_text, choose, make_record, on, put
+from tests.gui.conftest import PATIENCE, card_text, choose, make_record, on, pick, put
 from tests.gui.fitting import unnamed_controls
-
-PATIENCE = 60_000
-
-
-def pick(combo, data):
-    combo.setCurrentIndex(combo.findData(data))
-    combo.activated.emit(combo.currentIndex())
 
 
 def choose_method(window, key):
-    combo = window.findChild(QComboBox, "method_combo")
-    combo.setCurrentIndex(combo.findData(key))
-    combo.activated.emit(combo.currentIndex())
+    pick(window.findChild(QComboBox, "method_combo"), key)
 
 
 @pytest.fixture
@@ -101,9 +92,7 @@ def test_run_is_enabled_only_with_two_classes(window, table_file, tmp_path):
     window.open_now(three)
     assert not run.isEnabled()
     assert "positive" in window.workplace.data_panel.problem.text()
-    combo = window.findChild(QComboBox, "positive_combo")
-    combo.setCurrentIndex(combo.findData("c"))
-    combo.activated.emit(combo.currentIndex())
+    pick(window.findChild(QComboBox, "positive_combo"), "c")
     assert run.isEnabled()
 
 
@@ -126,18 +115,18 @@ def stop_a_long_run(window, qtbot):
     session = window.session
     on(session, "live", lambda: live.append(session.live and session.live.picture is not None))
     window.actions_.run.trigger()
-    qtbot.waitUntil(lambda: any(live), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: any(live))
     stop = window.findChild(QAction, "action_stop")
     assert stop.isEnabled()
     stop.trigger()
-    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.busy)
     assert not stop.isEnabled()
 
 
 def look_at_every_view(window, qtbot):
     for view in window.views:
         window.deck.show_view(view)
-        qtbot.waitUntil(lambda: not window.deck.active().busy(), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not window.deck.active().busy())
         assert window.deck.active().sentence.text()
 
 
@@ -160,7 +149,7 @@ def test_workflow_from_a_csv_to_an_exported_model(
 
     answers.save_path = str(tmp_path / "study.aucproj")
     window.findChild(QAction, "action_save_project").trigger()
-    qtbot.waitUntil(lambda: "study" in window.windowTitle(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: "study" in window.windowTitle())
     again = create_window(tmp_path / "study.aucproj")
     assert not answers.errors
     reopened = [run.record for run in again.session.shown_runs()]
@@ -188,7 +177,7 @@ def test_model_can_be_refit_on_all_rows(ran, qtbot, tmp_path, answers):
     dialog = ExportModelDialog(ran.session, shown, ran)
     dialog.choice.kinds.button(1).setChecked(True)
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
-    qtbot.waitUntil(lambda: (tmp_path / "all.aucmodel").exists(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: (tmp_path / "all.aucmodel").exists())
     assert "all 160 labelled rows" in load_model(tmp_path / "all.aucmodel").trained_on
 
 
@@ -227,9 +216,11 @@ def test_model_is_exported_to_json_and_script(ran, qtbot, answers, tmp_path):
         before = dialog.about.text()
         combo.setCurrentIndex(combo.findData(key))
         assert dialog.about.text() != before
-        answers.save_path = str(tmp_path / f"model{dialog.chosen_format().ending}")
-        dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
         saved = tmp_path / f"model{dialog.chosen_format().ending}"
+        answers.save_path = str(saved)
+        save = dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
+        qtbot.waitUntil(save.isEnabled)
+        save.click()
         qtbot.waitUntil(saved.exists)
         assert content in saved.read_bytes()
         dialog.deleteLater()
@@ -275,27 +266,27 @@ def test_report_card_and_command_of_a_run_are_saved(
     messages = []
     window.session.message.connect(messages.append)
     window.findChild(QAction, "action_export_report").trigger()
-    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in messages, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in messages)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "AUC-SVM" in page
     assert "data:image/svg+xml" in page
     answers.save_path = str(tmp_path / "card.md")
     monkeypatch.setattr(prompts, "ask_item", lambda *_: "town")
     window.findChild(QAction, "action_model_card").trigger()
-    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in messages, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in messages)
     card = (tmp_path / "card.md").read_text(encoding="utf-8")
     assert "## Performance on held-out rows" in card
     assert "## Results by town" in card
     answers.save_path = str(tmp_path / "run.sh")
     window.findChild(QAction, "action_export_script").trigger()
-    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in messages, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in messages)
     text = (tmp_path / "run.sh").read_text(encoding="utf-8")
     assert str(table_file) in text
     assert 'method = "auc-svm"' in text
     assert "aucstudio run" in text
     answers.save_path = str(tmp_path / "run.toml")
     window.findChild(QAction, "action_export_script").trigger()
-    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in messages, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in messages)
     (experiment,) = read_study(tmp_path / "run.toml").experiments
     assert experiment.id == window.session.shown_runs()[0].record.experiment.id
 
@@ -315,7 +306,7 @@ def test_tune_button_reports_the_chosen_settings(window, qtbot, table_file):
     window.open_now(table_file)
     choose_method(window, "auc-svm")
     window.workplace.method_panel.tune.click()
-    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.busy)
     (shown,) = window.session.shown_runs()
     assert shown.look.name == "AUC-SVM, tuned"
     (found,) = shown.record.searches
@@ -342,7 +333,7 @@ def test_repeated_run_offers_the_existing_one(window, table_file, run_to_end, qt
     assert notice.isVisible()
     assert "AUC-RLS was made with the same settings on the same rows" in notice.words.text()
     qtbot.mouseClick(notice.again, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: len(window.session.records) == 3, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: len(window.session.records) == 3)
     assert not notice.isVisible()
     window.actions_.run.trigger()
     assert notice.isVisible()
@@ -374,12 +365,12 @@ def test_leave_pair_out_is_limited_to_closed_form_methods(window, qtbot, table_f
     problem = window.workplace.validation_panel.problem
     assert "leave-pair-out would train AUC-SVM once for every pair" in problem.text()
     # It is scrolled to.
-    qtbot.waitUntil(lambda: not problem.visibleRegion().isEmpty(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not problem.visibleRegion().isEmpty())
     choose_method(window, "auc-rls")
     pick(metric, "leave-pair-out")
     pick(scheme, "holdout")
     window.actions_.tune.trigger()
-    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.busy)
     assert window.session.shown_runs()[-1].record.searches[0].metric == "leave-pair-out"
 
 
@@ -399,9 +390,7 @@ def test_run_that_exceeds_memory_is_rejected_before_the_start(window, table_file
 
 def test_experiment_file_opens_its_table_and_runs(window, qtbot, tmp_path):
     window.open_path(make_study("two-scorers", tmp_path))
-    qtbot.waitUntil(
-        lambda: len(window.session.records) == 2 and not window.session.busy, timeout=PATIENCE
-    )
+    qtbot.waitUntil(lambda: len(window.session.records) == 2 and not window.session.busy)
     assert window.session.table.path.name == "two-scorers.csv"
     assert window.session.plan.band == (0.1, 0.2)
 
@@ -413,9 +402,9 @@ def test_closing_during_a_run_does_not_hang(qtbot, tmp_path):
     window.workplace.method_panel.form.editors["C"].setValue(1e6)
     window.workplace.method_panel.form.editors["C"].valueChanged.emit()
     window.actions_.run.trigger()
-    qtbot.waitUntil(lambda: window.session.live is not None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: window.session.live is not None)
     window.close()  # the question is answered with "stop"
-    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.busy)
     window.deleteLater()
 
 

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication
 from aucstudio.engine import METHODS
 from aucstudio.engine.declared import AIMS, FAMILIES
 from aucstudio.gui.dialogs.method_chooser import MethodChooser
-from tests.gui.conftest import PATIENCE, choose
+from tests.gui.conftest import choose
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_ticked_methods_run_on_the_same_splits(method_panel, chooser, qtbot, tab
     assert chooser.run.text() == "Run 3 methods"
     assert chooser.tune.text() == "Tune 3 methods"
     chooser.run.click()
-    qtbot.waitUntil(lambda: not table_session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not table_session.busy)
     records = [run.record for run in table_session.shown_runs()]
     assert [record.experiment.method for record in records] == wanted
     assert len({record.experiment.validation for record in records}) == 1

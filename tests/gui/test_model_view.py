@@ -17,7 +17,7 @@ from aucstudio.notices import text
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.explain.importance import permutation_importance
 from aucstudio.project.explain.trees import Node
-from tests.gui.conftest import choose, make_record, points, put, refresh_and_wait
+from tests.gui.conftest import choose, make_record, pick, points, put, refresh_and_wait
 
 TWICE = Validation("holdout", test_size=0.5, repeats=2)
 
@@ -33,9 +33,7 @@ def offered(view):
 
 def choose_picture(qtbot, view, key):
     """Choose a picture as a user does."""
-    index = view.picture_combo.findData(key)
-    view.picture_combo.setCurrentIndex(index)
-    view.picture_combo.activated.emit(index)
+    pick(view.picture_combo, key)
     qtbot.waitUntil(lambda: not view.busy())
     return view.part
 
@@ -207,9 +205,7 @@ def test_importance_appears_column_by_column_and_goes_on_after_another_run(
     monkeypatch.setattr(charts, "permutation_importance", waiting)
     record = put(table_session, make_record(table_session.table), "One")
     refresh_and_wait(qtbot, view)
-    index = view.picture_combo.findData("importance")
-    view.picture_combo.setCurrentIndex(index)
-    view.picture_combo.activated.emit(index)
+    pick(view.picture_combo, "importance")
     part = view.part
     qtbot.waitUntil(lambda: part.found is not None)
     assert len(part.chart.rows) == 1

@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication
 
 from aucstudio.gui.common import prompts
 from aucstudio.project.store.workspace import home
-from tests.gui.conftest import PATIENCE, save_as
+from tests.gui.conftest import save_as
 
 FORMATS = Path(__file__).parents[1] / "project" / "fixtures" / "formats"
 
@@ -21,7 +21,7 @@ def clipboard():
 
 def test_pasted_table_is_saved_and_can_be_reopened(window, qtbot, clipboard, table_file):
     clipboard.setText(table_file.read_text(encoding="utf-8").replace(",", "\t"))
-    with qtbot.waitSignal(window.session.files.opened, timeout=PATIENCE):
+    with qtbot.waitSignal(window.session.files.opened):
         window.actions_.paste_table.trigger()
     table = window.session.table
     assert table.rows == 160
@@ -36,7 +36,7 @@ def test_pasted_table_is_saved_and_can_be_reopened(window, qtbot, clipboard, tab
 def test_pasting_an_empty_clipboard_is_reported(window, qtbot, clipboard, answers):
     clipboard.clear()
     before = window.session.table
-    with qtbot.waitSignal(window.session.files.opener.refused, timeout=PATIENCE):
+    with qtbot.waitSignal(window.session.files.opener.refused):
         window.actions_.paste_table.trigger()
     assert window.session.table is before
 
@@ -45,7 +45,7 @@ def test_pasting_an_empty_clipboard_is_reported(window, qtbot, clipboard, answer
 def test_every_format_of_the_open_dialog_is_opened(window, qtbot, answers, ending):
     assert f"*{ending}" in prompts.TABLES
     answers.open_path = str(FORMATS / f"cases{ending}")
-    with qtbot.waitSignal(window.session.files.opened, timeout=PATIENCE):
+    with qtbot.waitSignal(window.session.files.opened):
         window.actions_.open_data.trigger()
     assert window.session.table.rows == 60
     assert window.session.table.label == "y"

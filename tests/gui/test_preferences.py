@@ -15,8 +15,8 @@ from aucstudio.gui.state.preferences import (
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "home" / "preferences.json"
+def path(own_home):
+    return own_home / "preferences.json"
 
 
 def kept(path):
@@ -113,9 +113,9 @@ def test_changes_of_two_programs_are_merged(qapp, path):
     }
 
 
-def test_unwritable_folder_is_ignored(qapp, tmp_path):
-    (tmp_path / "home").write_text("a file where the folder should be")
-    own = PreferencesFile(tmp_path / "home" / "preferences.json")
+def test_unwritable_folder_is_ignored(qapp, own_home, path):
+    own_home.write_text("a file where the folder should be")
+    own = PreferencesFile(path)
     own.put(theme="dark")
     own.flush()
     assert own.now.theme == "dark"

@@ -9,13 +9,7 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.settings_shown import differing_settings
-from tests.gui.conftest import choose
-
-
-def take(combo, value):
-    """Choose as a user does, which emits ``activated``."""
-    combo.setCurrentIndex(combo.findData(value))
-    combo.activated.emit(combo.currentIndex())
+from tests.gui.conftest import pick
 
 
 def test_preprocessing_is_shown_changed_and_undone(window, table_file, qtbot):
@@ -27,8 +21,8 @@ def test_preprocessing_is_shown_changed_and_undone(window, table_file, qtbot):
     assert not combo.isVisibleTo(form)
     window.findChild(QPushButton, "preparation_button").click()
     assert combo.isVisibleTo(form)
-    take(combo, "robust")
-    take(window.findChild(QComboBox, "impute_combo"), "mean")
+    pick(combo, "robust")
+    pick(window.findChild(QComboBox, "impute_combo"), "mean")
     window.findChild(QCheckBox, "indicators_check").click()
     rare = window.findChild(QLineEdit, "rare_field")
     rare.clear()
@@ -51,7 +45,7 @@ def test_preprocessing_is_shown_changed_and_undone(window, table_file, qtbot):
 
 def test_imputation_is_disabled_if_the_method_keeps_missing_values(window, table_file):
     window.open_now(table_file)
-    choose(window.workplace.method_panel.combo, "gradient-boosting")
+    pick(window.workplace.method_panel.combo, "gradient-boosting")
     line = window.findChild(QLabel, "preparation_line")
     assert line.text() == "Preprocessing: missing values kept, standardised"
     assert not window.findChild(QComboBox, "impute_combo").isEnabled()

@@ -21,7 +21,6 @@ from aucstudio.gui.common.view import PageView
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.exports import columns_as_csv
 from aucstudio.project.errors import InputError
-from tests.gui.conftest import PATIENCE
 
 # Each test creates its own window.
 pytestmark = pytest.mark.slow
@@ -392,8 +391,8 @@ def test_figure_data_is_saved(qtbot, window, table_file, answers, tmp_path, monk
     answers.save_path = str(tmp_path / "data.csv")
     window.findChild(QAction, "action_export_figure_data").trigger()
     written = tmp_path / "data.csv"
-    qtbot.waitUntil(written.exists, timeout=PATIENCE)
-    qtbot.waitUntil(lambda: written.stat().st_size > 0, timeout=PATIENCE)
+    qtbot.waitUntil(written.exists)
+    qtbot.waitUntil(lambda: written.stat().st_size > 0)
     assert written.read_bytes() == b"fpr,run\n0.0,a\n0.3333333333333333,b\n"
     monkeypatch.setattr(view, "figure_data", dict)
     written.unlink()

@@ -13,7 +13,14 @@ from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.progress import Look
-from tests.gui.conftest import choose, make_record, points, put, refresh_and_wait, set_running_job
+from tests.gui.conftest import (
+    make_record,
+    pick,
+    points,
+    put,
+    refresh_and_wait,
+    set_running_job,
+)
 
 
 @pytest.fixture
@@ -164,8 +171,7 @@ def test_running_job_does_not_replace_another_picture(
 ):
     put(table_session, record, "Chosen")
     refresh_and_wait(qtbot, view)
-    choose(view.picture_combo, "importance")
-    view.picture_combo.activated.emit(view.picture_combo.currentIndex())
+    pick(view.picture_combo, "importance")
     qtbot.waitUntil(lambda: not view.busy())
     update_running_job(np.full(len(record.splits[0].coef), 7.0))
     assert view.part.key == "importance"

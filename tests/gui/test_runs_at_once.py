@@ -15,7 +15,7 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from aucstudio.project.work.processes import Processes
-from tests.gui.conftest import PATIENCE, Gate, on
+from tests.gui.conftest import Gate, on
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_two_runs_train_at_once_and_both_are_listed(session, table_file, qtbot, 
     assert [live.experiment.method for live in session.running] == ["rls", "rank-svm"]
     assert session.live.experiment.method == "rls"
     open_all(held)
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     assert {record.status for record in session.records.values()} == {DONE}
     assert len(session.project.runs()) == 3
 
@@ -90,10 +90,10 @@ def click_row(qtbot, queue, row):
 def test_running_and_queued_runs_are_listed(shown_queue, qtbot, session, held):
     queue = shown_queue
     assert texts(queue.model) == ["AUC-RLS", "RLS", "RankSVM"]
-    qtbot.waitUntil(lambda: queue.model.index(0, 1).data() == "training 33 %", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: queue.model.index(0, 1).data() == "training 33 %")
     assert queue.model.index(1, 1).data() == "waiting"
     open_all(held)
-    qtbot.waitUntil(lambda: not queue.model.items, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not queue.model.items)
     assert not queue.isVisible()
 
 
@@ -113,7 +113,7 @@ def test_queued_runs_are_reordered_and_removed(shown_queue, qtbot, session, held
     qtbot.mouseClick(queue.stop_this, Qt.MouseButton.LeftButton)
     assert texts(queue.model) == ["AUC-RLS", "RLS"]
     open_all(held)
-    qtbot.waitUntil(lambda: not session.busy and not session.queue, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy and not session.queue)
     methods = [record.experiment.method for record in session.records.values()]
     assert methods == ["auc-rls", "rls"]
 
@@ -125,7 +125,7 @@ def test_stopping_one_run_continues_the_queue(shown_queue, qtbot, session, held)
     assert queue.model.index(0, 1).data() == "stopping…"
     assert not queue.stop_this.isEnabled()
     open_all(held)
-    qtbot.waitUntil(lambda: not session.busy and not session.queue, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy and not session.queue)
     assert [r.status for r in session.records.values()] == [STOPPED, DONE, DONE]
 
 
@@ -137,7 +137,7 @@ def test_stop_all_keeps_the_finished_splits(session, table_file, qtbot, held):
     held["rls"].wait(qtbot)
     session.stop()
     assert all(live.stopping for live in session.running)
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     records = list(session.records.values())
     assert [record.status for record in records] == [STOPPED, STOPPED]
     assert [len(record.splits) for record in records] == [1, 1]
@@ -163,7 +163,7 @@ def test_run_that_exceeds_memory_beside_another_waits(
     held["auc-rls"].open()
     held["rls"].wait(qtbot)
     held["rls"].open()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     assert len(session.records) == 2
 
 
@@ -176,7 +176,7 @@ def test_run_requested_during_preparation_is_queued(session, table_file, qtbot, 
         session.runs.run_methods()
     assert [one.experiment.method for one in session.queue] == ["rls", "rank-svm"]
     gate.open()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     assert [record.experiment.method for record in session.records.values()] == [
         "auc-rls",
         "rls",
@@ -201,7 +201,7 @@ def test_missing_test_file_fails_its_run_only(session, table_file, qtbot, tmp_pa
         session.edit(dataclasses.replace(session.plan, validation=validation), "choose")
         session.runs.run_methods()
     gone.unlink()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     records = list(session.records.values())
     assert [record.status for record in records] == [DONE, FAILED, DONE, DONE]
     assert str(gone) in records[1].error
@@ -217,7 +217,7 @@ def test_stop_ends_the_run_and_starts_the_next(session, table_file, qtbot, held)
     session.study.runner.stop(session.live)
     held["rls"].wait(qtbot)
     held["rls"].open()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     assert [record.status for record in session.records.values()] == [STOPPED, DONE]
 
 
@@ -235,7 +235,7 @@ def test_queue_moves_and_cancels_single_runs(session, table_file, qtbot, held):
     session.study.runner.cancel(first)  # but not the third, which has the same settings
     assert queues[-1] == [second, third]
     open_all(held)
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     names = [run.look.name for run in session.shown_runs()]
     assert names == ["AUC-RLS", "RankSVM", "RLS (2)"]
 
@@ -246,7 +246,7 @@ def test_run_waiting_for_a_slow_disk_can_be_stopped(session, table_file, qtbot, 
     start_runs(session, table_file, "auc-rls")
     gate.wait(qtbot)
     session.stop()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     gate.open()
     assert session.records == {}
 
@@ -259,7 +259,7 @@ def test_menu_sets_the_number_of_simultaneous_runs(window, table_file, qtbot, mo
     chosen[-1].trigger()
     assert place.at_once == int(chosen[-1].text()) >= 1
     start_runs(window.session, table_file, "auc-rls", "rls", "rank-svm")
-    qtbot.waitUntil(lambda: not window.session.busy and not window.session.queue, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.busy and not window.session.queue)
     assert [record.status for record in window.session.records.values()] == [DONE] * 3
     chosen[0].trigger()
     assert place.at_once == 1

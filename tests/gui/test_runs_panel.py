@@ -17,7 +17,7 @@ from aucstudio.notices import text
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.runs.record import FAILED, STOPPED
-from tests.gui.conftest import PATIENCE, card_lines, card_text, make_record
+from tests.gui.conftest import card_lines, card_text, make_record
 
 Key = Qt.Key
 FOLDS = Validation(scheme="folds", folds=5, repeats=2)
@@ -88,9 +88,9 @@ def fill(session, runs):
 
 def wait(qtbot, panel):
     """Wait until all visible figures are computed."""
-    qtbot.waitUntil(lambda: not panel.session.is_band_moving, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not panel.session.is_band_moving)
     panel.view.viewport().repaint()
-    qtbot.waitUntil(lambda: not panel.model.figures.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not panel.model.figures.busy)
 
 
 def names(panel):
@@ -183,11 +183,9 @@ def test_rename_editor_stays_open_while_runs_are_added(panel, session, records, 
     assert editor.text() == "half a na"
     qtbot.keyClicks(editor, "me")
     qtbot.keyClick(editor, Key.Key_Return)
-    qtbot.waitUntil(lambda: session.plan.looks["stiff"].name == "half a name", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: session.plan.looks["stiff"].name == "half a name")
     # A selection made meanwhile is shown once the editor is closed.
-    qtbot.waitUntil(
-        lambda: panel.view.current_run().record.id == session.selected == "later", timeout=PATIENCE
-    )
+    qtbot.waitUntil(lambda: panel.view.current_run().record.id == session.selected == "later")
 
 
 def test_a_selected_run_stays_selected_in_a_sorted_and_filtered_list(panel, session):
@@ -262,7 +260,7 @@ def test_every_column_sorts_with_missing_values_last(panel, session, records, qt
     best = sorted(NAMES, key=lambda name: -auc_summary(session.records[name]).value)
     for wanted in (best, best[::-1]):
         qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
-        qtbot.waitUntil(lambda w=wanted: names(panel) == [*w, "✕ broken"], timeout=PATIENCE)
+        qtbot.waitUntil(lambda w=wanted: names(panel) == [*w, "✕ broken"])
     qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=at)
     assert names(panel) == [*NAMES, "✕ broken"]
     for column in range(len(COLUMNS)):
@@ -286,8 +284,8 @@ def test_every_column_sorts_with_missing_values_last(panel, session, records, qt
 def test_filter_matches_all_fields(panel, session, qtbot, typed, found):
     session.set_look("plain", "Edit notes", notes="Too wide, I think")
     qtbot.keyClicks(panel.filter, typed)
-    qtbot.waitUntil(lambda: panel.model.needle == typed, timeout=PATIENCE)
-    qtbot.waitUntil(lambda: names(panel) == found, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: panel.model.needle == typed)
+    qtbot.waitUntil(lambda: names(panel) == found)
     assert panel.count.text() == f"{len(found)} of 4"
     # The selected run stays selected even without a visible row.
     assert session.selected == "folded"
@@ -296,10 +294,10 @@ def test_filter_matches_all_fields(panel, session, qtbot, typed, found):
 def test_escape_clears_the_filter(panel, qtbot):
     there = names(panel)
     qtbot.keyClicks(panel.filter, "zebra")
-    qtbot.waitUntil(lambda: names(panel) == [], timeout=PATIENCE)
+    qtbot.waitUntil(lambda: names(panel) == [])
     qtbot.keyClick(panel.filter, Key.Key_Escape)
     assert panel.filter.text() == ""
-    qtbot.waitUntil(lambda: names(panel) == there, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: names(panel) == there)
 
 
 def test_filter_without_matches_shows_a_message(panel, qtbot):
@@ -308,7 +306,7 @@ def test_filter_without_matches_shows_a_message(panel, qtbot):
     assert panel.unfound.text() == "No run matches “zebra”."
     assert not panel.view.isVisible()
     panel.filter.clear()
-    qtbot.waitUntil(lambda: len(names(panel)) == 4, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: len(names(panel)) == 4)
     assert panel.view.isVisible()
 
 
@@ -397,7 +395,7 @@ def test_menu_rename_opens_the_editor(panel, session, qtbot):
     editor.selectAll()
     qtbot.keyClicks(editor, "second")
     qtbot.keyClick(editor, Key.Key_Return)
-    qtbot.waitUntil(lambda: names(panel)[2] == "second", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: names(panel)[2] == "second")
 
 
 def test_unticking_hides_a_run(panel, session):
@@ -430,7 +428,7 @@ def test_notes_of_the_card_are_saved_in_the_plan(panel, session, qtbot):
     notes = panel.details.notes
     notes.setFocus()
     qtbot.keyClicks(notes, "too stiff")
-    qtbot.waitUntil(lambda: session.plan.looks["stiff"].notes == "too stiff", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: session.plan.looks["stiff"].notes == "too stiff")
     qtbot.keyClicks(notes, " by far")
     session.select("plain")
     assert session.plan.looks["stiff"].notes == "too stiff by far"
@@ -464,7 +462,7 @@ def test_notes_can_be_edited_in_the_list(panel, session, qtbot):
     editor = panel.view.findChild(QLineEdit)
     qtbot.keyClicks(editor, "keep this")
     qtbot.keyClick(editor, Key.Key_Return)
-    qtbot.waitUntil(lambda: session.plan.looks["narrow"].notes == "keep this", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: session.plan.looks["narrow"].notes == "keep this")
 
 
 # ----------------------------------------------------------------- columns

@@ -26,7 +26,7 @@ from aucstudio.project.runs.final_model import calibrated, validated_model
 from aucstudio.project.runs.scoring import read_to_score, scores_of
 from aucstudio.project.store.model_file import load_model, save_model
 from tests.conftest import write_table
-from tests.gui.conftest import PATIENCE, choose, make_record, put, train
+from tests.gui.conftest import choose, make_record, put, train
 
 
 def read_rows(path):
@@ -76,7 +76,7 @@ def press(qtbot):
 
     def press(dialog, button):
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not dialog.busy)
 
     return press
 
@@ -289,7 +289,7 @@ def test_unsaved_scores_are_not_lost_unasked(
     assert answers.asked[-1][2] == ["save", "discard"]
     answers.choice, answers.save_path = "save", str(tmp_path / "kept.csv")
     dialog.reject()
-    qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not dialog.busy)
     assert (tmp_path / "kept.csv").exists()
     asked = len(answers.asked)
     dialog.reject()
@@ -402,7 +402,7 @@ def test_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answer
         copy, none = Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
         left = Qt.MouseButton.LeftButton
         dialog.dropEvent(QDropEvent(QPointF(9, 9), copy, data, left, none))
-        qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not dialog.busy)
     assert dialog.form.from_file.isChecked()
     assert dialog.windowTitle() == "Score a table with other.aucmodel"
     assert dialog.form.choice.chooser.isHidden()
@@ -421,7 +421,7 @@ def test_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answer
     expected = load_model(tmp_path / "other.aucmodel")
     np.testing.assert_array_equal(scores, scores_of(expected, read_to_score(expected, path)))
     dialog.form.choice.kinds.button(0).click()
-    qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not dialog.busy)
     assert dialog.windowTitle() == "Score a table with A run"
     press(dialog, dialog.score)
     assert dialog._scored.model.method == "auc-rls"
@@ -434,7 +434,7 @@ def test_invalid_file_is_reported(dialog_of, tmp_path, what, qtbot):
     path = tmp_path / {"table": "empty.csv", "model": "no.aucmodel"}[what]
     path.write_text("")
     dialog.choose_file(path)
-    qtbot.waitUntil(lambda: not dialog.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not dialog.busy)
     assert path.name in dialog.words.text()
     assert not dialog.score.isEnabled()
 

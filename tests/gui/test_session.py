@@ -27,7 +27,7 @@ def run(session, table_file, qtbot):
         plan = dataclasses.replace(session.plan, method=method, params={method: params})
         session.edit(plan, "set up")
         session.runs.run_methods()
-        qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not session.busy)
         return session.records[session.selected]
 
     return go
@@ -43,7 +43,7 @@ def test_finished_run_is_saved_before_it_is_listed(session, table_file, qtbot):
 
     on(session, "runs", look)
     session.runs.run_methods()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     assert seen
     assert all(on_disk >= listed for listed, on_disk in seen)
 
@@ -118,7 +118,7 @@ def test_queued_runs_get_distinct_names_and_colours(session, table_file, qtbot):
     for method in ("auc-rls", "auc-svm", "auc-rls"):
         session.edit(dataclasses.replace(session.plan, method=method), "choose")
         session.runs.run_methods()
-    qtbot.waitUntil(lambda: not session.busy and not session.queue, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy and not session.queue)
     looks = list(session.plan.looks.values())
     assert [look.name for look in looks] == ["AUC-RLS", "AUC-SVM", "AUC-RLS (2)"]
     assert len({look.colour for look in looks}) == 3
@@ -138,7 +138,7 @@ def test_stopped_run_keeps_its_finished_splits(session, table_file, qtbot, monke
     session.runs.run_methods()
     gate.wait(qtbot)
     session.stop()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     gate.open()
     record = session.records[session.selected]
     assert record.status == STOPPED
@@ -251,7 +251,7 @@ def held(session, table_file, qtbot, monkeypatch):
     made.wait(qtbot)
     yield made
     made.open()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
 
 
 def test_running_job_is_saved_in_the_new_file_after_save_as(session, held, qtbot, tmp_path):
@@ -260,7 +260,7 @@ def test_running_job_is_saved_in_the_new_file_after_save_as(session, held, qtbot
     save_as(session, tmp_path / "second.aucproj")
     assert not unnamed.exists()
     held.open()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     assert ids(session.project) == list(session.records) != []
     assert session.study.status == "All runs saved in second.aucproj"
     assert session.project.unfinished_runs().lost == []
@@ -276,7 +276,7 @@ def test_run_that_ends_during_a_save_is_saved(session, held, qtbot, tmp_path, mo
     disk.wait(qtbot)
     held.open()  # the run ends while the file is being written, and waits for it
     disk.open()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     assert session.project.path == tmp_path / "named.aucproj"
     assert ids(session.project) == list(session.records) != []
     assert session.study.is_saved
@@ -305,7 +305,7 @@ def test_late_run_is_not_added_to_another_study_of_the_table(
     own = session.project
     session.files.open_now(table_file, "table")
     held.open()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     assert session.records == {}
     assert len(ids(own)) == 1
 
@@ -373,7 +373,7 @@ def test_running_job_stays_in_its_project_after_opening_a_table(
     assert list(session.queue) == []
     assert session.busy
     held.open()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     assert session.records == {}
     assert "AUC-RLS (2) ended in its own" in messages
     assert session.files.open_now(tmp_path / "its own.aucproj", "project").warnings == []
@@ -439,7 +439,7 @@ def test_finished_run_is_not_selected_once_another_was_chosen(session, run, qtbo
     session.runs.run_methods(["logistic"])
     session.select(first.id)
     session.select(second.id)  # the last of the list
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     assert len(session.records) == 3
     assert session.selected == second.id
 
@@ -449,7 +449,7 @@ def test_only_the_run_that_was_queued_last_is_selected(session, run, qtbot):
     selected = []
     on(session, "selection", lambda: selected.append(session.selected))
     session.runs.run_methods(["rls", "logistic"])
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     assert selected == [list(session.records)[-1]]
     assert session.records[session.selected].experiment.method == "logistic"
 
@@ -479,7 +479,7 @@ def test_reading_from_a_slow_disk_does_not_block_the_session(session, reading, t
     assert session.table is None
     session.set_band(0.0, 0.5)
     reading.open()
-    with qtbot.waitSignal(session.files.opened, timeout=PATIENCE):
+    with qtbot.waitSignal(session.files.opened):
         pass
     assert session.table.path == table_file
     assert session.plan.band == (0.0, 0.5)
@@ -504,7 +504,7 @@ def test_last_of_two_requested_files_is_opened(session, reading, tmp_path, qtbot
     last = write_table(tmp_path / "last.csv", seed=2)
     session.files.begin_open(last, study_reading.TABLE)
     reading.open()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     assert opened == [last]
 
 
@@ -513,7 +513,7 @@ def test_second_save_waits_for_the_first(session, saving, tmp_path, qtbot):
     session.files.begin_save(tmp_path / "second.aucproj")
     session.set_look(record.id, "Rename run", name="renamed meanwhile")
     saving.open()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     session.save_plan()
     assert session.project.path == tmp_path / "second.aucproj"
     assert ids(session.project) == [record.id]
@@ -525,7 +525,7 @@ def test_second_save_waits_for_the_first(session, saving, tmp_path, qtbot):
 def test_cancelled_save_keeps_the_previous_file(session, saving, tmp_path, qtbot):
     session.stop()
     saving.open()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     assert session.project.path == saving.before
     assert not session.study.is_saved
     assert list(tmp_path.glob("*named*")) == []
@@ -535,7 +535,7 @@ def test_save_finishes_after_its_study_is_closed(session, saving, table_file, tm
     kept = list(session.records)
     session.files.open_now(table_file, "table")
     saving.open()
-    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not session.busy)
     assert session.project is None
     assert not session.study.is_saved
     assert ids(ProjectFile(tmp_path / "named.aucproj")) == kept

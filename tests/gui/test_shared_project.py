@@ -12,8 +12,6 @@ from aucstudio.project.store.project.project_file import ProjectFile
 from tests.gui.conftest import save_as, train
 from tests.project.test_project_damage import damage_run
 
-PATIENCE = 30_000
-
 
 @pytest.fixture
 def path(session, table_file, tmp_path, qtbot):
@@ -48,7 +46,7 @@ def test_changes_of_two_windows_are_merged(session, path, other, qtbot):
     other.save_plan()
     session.set_look(second, "Rename run", name="renamed here")
     session.save_plan()
-    qtbot.waitUntil(lambda: session.plan.looks[first].name == "renamed there", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: session.plan.looks[first].name == "renamed there")
     assert session.plan.looks[second].name == "renamed here"
     assert any("Another window changed this project" in sentence for sentence in messages)
     session.save_plan()
@@ -90,7 +88,7 @@ def test_run_found_damaged_later_is_removed_from_the_list(session, path, other, 
     messages = []
     other.failed.connect(lambda sentence, _trace: messages.append(sentence))
     assert other.files.open_now(path, "project").warnings == []
-    qtbot.waitUntil(lambda: list(other.records) == [second], timeout=PATIENCE)
+    qtbot.waitUntil(lambda: list(other.records) == [second])
     (sentence,) = messages
     assert f"({first})" in sentence
     assert other.selected == second

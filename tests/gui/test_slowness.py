@@ -5,7 +5,6 @@ import pytest
 from aucstudio.gui.common import prompts
 from aucstudio.project import scratch
 from aucstudio.project.store.project.project_file import ProjectFile
-from tests.gui.conftest import PATIENCE
 from tests.gui.slowness import LateAnswer, SlowDisk, meanwhile
 
 
@@ -27,7 +26,7 @@ def slow(monkeypatch):
 
 @pytest.fixture
 def wait(qtbot):
-    return lambda state: qtbot.waitUntil(state, timeout=PATIENCE)
+    return lambda state: qtbot.waitUntil(state)
 
 
 def test_run_that_ends_behind_the_save_dialog_is_saved(

@@ -13,7 +13,6 @@ from aucstudio.engine import METHODS
 from aucstudio.gui.app import get_ready, make_application
 from aucstudio.gui.desk.actions import VIEWS, page_of
 from aucstudio.gui.main_window import MainWindow
-from tests.gui.conftest import PATIENCE
 
 HEAVY = ("sklearn", "scipy.linalg", "scipy.stats", "numba", "duckdb", "pyqtgraph", "distributed")
 START = f"""
@@ -67,8 +66,8 @@ def test_start_page_creates_no_workplace(starting):
 
 def test_workplace_is_created_hidden_behind_the_start_page(starting, qtbot):
     get_ready(starting)
-    qtbot.waitUntil(lambda: starting.has_workplace, timeout=PATIENCE)
-    qtbot.waitUntil(starting.welcome.isVisible, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: starting.has_workplace)
+    qtbot.waitUntil(starting.welcome.isVisible)
     assert not starting.workplace.sides.left.isVisible()
     assert not starting.workplace.runs_panel.isVisible()
     assert not starting.deck.made_views()
@@ -78,8 +77,8 @@ def test_workplace_is_created_hidden_behind_the_start_page(starting, qtbot):
 @pytest.mark.slow
 def test_opening_a_table_creates_the_workplace_and_one_page(starting, qtbot, table_file):
     starting.open_path(table_file)
-    qtbot.waitUntil(lambda: starting.session.table is not None, timeout=PATIENCE)
-    qtbot.waitUntil(lambda: starting.deck.isVisible(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: starting.session.table is not None)
+    qtbot.waitUntil(lambda: starting.deck.isVisible())
     assert [view.objectName() for view in starting.deck.made_views()] == ["roc_view"]
     qtbot.waitUntil(lambda: starting.findChild(QComboBox, "method_combo").isVisible())
     assert starting.findChild(QTableView, "runs_table") is not None
@@ -90,11 +89,11 @@ def test_opening_a_table_creates_the_workplace_and_one_page(starting, qtbot, tab
 def test_view_is_created_when_its_tab_is_clicked(starting, qtbot, table_file):
     starting.open_now(table_file)
     deck, bar = starting.deck, starting.deck.tiles[0].bar
-    qtbot.waitUntil(bar.isVisible, timeout=PATIENCE)
+    qtbot.waitUntil(bar.isVisible)
     assert len(deck.made_views()) == 1
     for made, k in enumerate((3, 5), start=2):
         qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(k).center())
-        qtbot.waitUntil(lambda made=made: len(deck.made_views()) == made, timeout=PATIENCE)
+        qtbot.waitUntil(lambda made=made: len(deck.made_views()) == made)
         assert bar.currentIndex() == k
         assert deck.active().isVisible()
         assert bar.tabText(k) == page_of(deck.active().objectName()).title
@@ -106,7 +105,7 @@ def test_view_is_created_when_its_tab_is_clicked(starting, qtbot, table_file):
 def test_views_of_an_arrangement_are_created_one_per_turn(starting, qtbot, table_file):
     starting.open_now(table_file)
     deck = starting.deck
-    qtbot.waitUntil(deck.isVisible, timeout=PATIENCE)
+    qtbot.waitUntil(deck.isVisible)
     starting.findChild(QAction, "action_arrange_four_views").trigger()
     counts = []
     while len(deck.made_views()) < 4:

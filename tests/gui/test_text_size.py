@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
 
 from aucstudio.gui.app import make_application
 from aucstudio.gui.state.preferences import preferences
-from tests.gui.conftest import PATIENCE
 
 
 def seen(window):
@@ -69,7 +68,7 @@ def test_window_follows_the_text_size(window, table_file, qtbot):
     menus, fonts, rows = seen(window)
     indicator, icon, width = signs(window)
     preferences().put(text_size=200)
-    qtbot.waitUntil(lambda: seen(window)[1]["left"] == 2 * fonts["left"], timeout=PATIENCE)
+    qtbot.waitUntil(lambda: seen(window)[1]["left"] == 2 * fonts["left"])
     larger_menus, larger_fonts, larger_rows = seen(window)
     assert larger_menus == menus
     assert larger_fonts == {axis: 2 * size for axis, size in fonts.items()}
@@ -78,5 +77,5 @@ def test_window_follows_the_text_size(window, table_file, qtbot):
     assert min(larger_indicator / indicator, larger_icon / icon) > 1.7
     assert larger_width < 2.2 * width  # one column, scrolled if the screen is too low
     preferences().put(text_size=100)
-    qtbot.waitUntil(lambda: seen(window) == (menus, fonts, rows), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: seen(window) == (menus, fonts, rows))
     assert QApplication.font().pointSizeF() == fonts["left"]

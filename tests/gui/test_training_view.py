@@ -21,7 +21,7 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.summary import auc_summary, train_auc
 from aucstudio.project.runs.progress import Look, Progress
 from aucstudio.project.runs.record import ScoresDuringTraining, Stage, TrainingCurve
-from tests.gui.conftest import PATIENCE, choose, make_record, put, set_running_job, shown
+from tests.gui.conftest import choose, make_record, put, set_running_job, shown
 
 
 @pytest.fixture
@@ -470,7 +470,7 @@ def test_live_areas_match_the_checkpoints(view, add, session, qtbot):
     ]
     expected = [roc.auc(look.positive, look.scores) for look in looks]
     live = start_live(session, record, [(1, 0.01, 5.0, 2.0), (2, 0.02, 4.0, 1.0)], looks)
-    qtbot.waitUntil(lambda: bool(areas(view, live=True)), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: bool(areas(view, live=True)))
     line = areas(view, live=True)[0]
     np.testing.assert_array_equal(line.x, [1, 2])
     np.testing.assert_allclose(line.y, expected, atol=1e-6)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QTableView
 
 from aucstudio.gui.pages.training.training_view import TrainingView
 from aucstudio.project.runs.verification import verify_run
-from tests.gui.conftest import PATIENCE, make_record, put, save_as
+from tests.gui.conftest import make_record, put, save_as
 
 
 @pytest.fixture
@@ -36,12 +36,12 @@ def button(view):
 
 
 def press(view, qtbot):
-    qtbot.waitUntil(lambda: button(view).isVisible(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: button(view).isVisible())
     qtbot.mouseClick(button(view), Qt.MouseButton.LeftButton)
 
 
 def done(view, qtbot):
-    qtbot.waitUntil(lambda: not view.verify_panel.busy(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not view.verify_panel.busy())
 
 
 def cells(view):
@@ -68,7 +68,7 @@ def test_verification_table_is_kept_after_reopening(
     assert "An independent solver" in words(view)
     assert view.findChild(QTableView, "verify_table").isVisible()
     session.files.open_now(tmp_path / "study.aucproj", "project")
-    qtbot.waitUntil(lambda: not view._stale and view.verify_panel.isVisible(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not view._stale and view.verify_panel.isVisible())
     assert cells(view) == lines
     # Save as copies the verification.
     save_as(session, tmp_path / "other.aucproj")
@@ -98,18 +98,18 @@ def test_run_without_a_finished_fit_has_no_verify_button(view, session, qtbot):
     assert not button(view).isVisible()
     failed = dataclasses.replace(make_record(session.table, "svm-auc"), splits=(), status="failed")
     put(session, failed, "Failed")
-    qtbot.waitUntil(lambda: not view._stale, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not view._stale)
     assert not button(view).isVisible()
 
 
 def test_verification_table_leaves_room_for_the_plots(view, record, session, qtbot):
     session.study.home.keep_verification(verify_run(record, 0, lambda *_: None))
     session.notify({"runs"})
-    qtbot.waitUntil(lambda: view.verify_panel.isVisible(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: view.verify_panel.isVisible())
     table = view.findChild(QTableView, "verify_table")
     tall = table.height()
     view.resize(900, 360)
-    qtbot.waitUntil(lambda: table.height() < tall, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: table.height() < tall)
     assert table.height() < 0.5 * view.height()
 
 

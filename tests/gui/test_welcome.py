@@ -17,7 +17,7 @@ from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.record import FAILED
 from aucstudio.project.store import workspace
 from aucstudio.project.store.project.project_file import ProjectFile
-from tests.gui.conftest import PATIENCE, make_record
+from tests.gui.conftest import make_record
 
 NOW = datetime.datetime(2026, 11, 22, 10, 30)
 
@@ -68,7 +68,7 @@ def test_recent_files_are_listed_with_their_content(page, project, table_file, q
     workspace.remember_recent(table_file)
     workspace.remember_recent(project)
     made = page()
-    qtbot.waitUntil(lambda: "best" in facts(made, "recent_file_0"), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: "best" in facts(made, "recent_file_0"))
     assert made.findChild(QPushButton, "recent_file_0").text() == "churn.aucproj"
     facts_shown = facts(made, "recent_file_0")
     assert facts_shown.startswith("Project · study.csv · 2 runs · best ")
@@ -88,7 +88,7 @@ def test_missing_recent_file_is_grey_and_can_be_removed(page, table_file, projec
     os.remove(table_file)
     made = page()
     gone = made.findChild(QPushButton, "recent_file_0")
-    qtbot.waitUntil(lambda: not gone.isEnabled(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not gone.isEnabled())
     assert "no longer there" in facts(made, "recent_file_0")
     qtbot.mouseClick(made.findChild(QPushButton, "recent_file_0_forget"), Qt.MouseButton.LeftButton)
     assert [recent.path for recent in workspace.recents()] == [project]

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.app import create_window, make_application
 from aucstudio.gui.state.preferences import preferences
-from tests.gui.conftest import PATIENCE, make_record, put
+from tests.gui.conftest import make_record, put
 from tests.gui.fitting import cut_controls
 
 # Each test creates its own window.
@@ -24,7 +24,7 @@ def opened(request, qtbot, table_file, table, apply_style):
     make_application("light")
     window = create_window()
     window.open_now(table_file)
-    qtbot.waitUntil(lambda: window.session.table is not None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: window.session.table is not None)
     put(window.session, make_record(table), "AUC-RLS")
     with qtbot.waitExposed(window):
         window.show()

@@ -18,7 +18,7 @@ from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.workspace import remember_recent
 from aucstudio.project.work.submit import Here
 from tests.conftest import write_table
-from tests.gui.conftest import PATIENCE, Gate, save_as
+from tests.gui.conftest import Gate, pick, save_as
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +64,7 @@ def test_opening_a_table_does_not_block_the_window(window, answers, table_file, 
     assert window.strip.words.toolTip() == "Open a table first."
     press(window, "open_data")
     gate.open()
-    qtbot.waitUntil(lambda: window.shows_study, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: window.shows_study)
     assert window.session.table.path == table_file
 
 
@@ -73,18 +73,16 @@ def test_files_that_cannot_be_opened_are_reported_in_the_bar(
 ):
     gone = tmp_path / "gone.csv"
     window.open_path(gone)
-    qtbot.waitUntil(lambda: bool(answers.errors), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: bool(answers.errors))
     assert str(gone) in window.messages.words.text()
     window.open_now(table_file)
     broken = tmp_path / "broken.aucproj"
     broken.write_bytes(b"no project")
     window.open_path(broken)
-    qtbot.waitUntil(lambda: len(answers.errors) == 2, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: len(answers.errors) == 2)
     assert "broken.aucproj" in answers.errors[1]
     window.open_path(gone)
-    qtbot.waitUntil(
-        lambda: "gone.csv" in window.workplace.data_panel.problem.text(), timeout=PATIENCE
-    )
+    qtbot.waitUntil(lambda: "gone.csv" in window.workplace.data_panel.problem.text())
     assert window.session.table.path == table_file
 
 
@@ -92,7 +90,7 @@ def test_failed_save_is_reported_in_the_bar(window, answers, table_file, qtbot, 
     window.open_now(table_file)
     answers.save_path = str(tmp_path / "no such folder" / "p.aucproj")
     press(window, "save_project_as")
-    qtbot.waitUntil(lambda: bool(answers.errors), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: bool(answers.errors))
     assert "cannot save the project as" in window.messages.words.text().lower()
     assert not window.session.study.is_saved
 
@@ -118,7 +116,7 @@ def unsaved(window, answers, table_file, full_disk, run_to_end, qtbot, tmp_path)
     window.open_now(table_file)
     answers.save_path = str(tmp_path / "p.aucproj")
     press(window, "save_project_as")
-    qtbot.waitUntil(lambda: window.session.study.is_saved, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: window.session.study.is_saved)
     run_to_end(window)
     (record,) = window.session.records.values()
     assert list(window.session.unsaved) == [record.id]
@@ -128,7 +126,7 @@ def unsaved(window, answers, table_file, full_disk, run_to_end, qtbot, tmp_path)
 def test_save_writes_the_unsaved_runs(window, unsaved, full_disk, qtbot):
     for there in ([], [unsaved.id]):
         press(window, "save_project")
-        qtbot.waitUntil(lambda: not window.session.files.saver.busy, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not window.session.files.saver.busy)
         assert [record.id for record in window.session.project.runs()] == there
         assert list(window.session.unsaved) == ([] if there else [unsaved.id])
         full_disk.clear()
@@ -142,7 +140,7 @@ def test_closing_asks_before_unsaved_runs_are_lost(window, answers, unsaved, qtb
     assert asked[1:] == ("1 run not saved: the disk is full.", ["save", "lose"])
     answers.choice = "lose"
     window.close()
-    qtbot.waitUntil(lambda: not the_windows().open, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not the_windows().open)
 
 
 @pytest.mark.parametrize("verb", ["open_data", "close"])
@@ -158,7 +156,7 @@ def test_opening_another_study_asks_before_unsaved_runs_are_lost(
     assert list(window.session.records) == [unsaved.id]
     answers.choice = "lose"
     press(window, verb)
-    qtbot.waitUntil(lambda: not window.session.records, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.records)
     assert (window.session.table is None) == (verb == "close")
 
 
@@ -167,9 +165,9 @@ def test_closed_study_keeps_unsaved_runs_until_confirmed(
 ):
     answers.open_path, answers.choice = str(table_file), "go on"
     press(window, "open_data")
-    qtbot.waitUntil(lambda: bool(window.session.left), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: bool(window.session.left))
     held.open()
-    qtbot.waitUntil(lambda: not window.session.files.has_work, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.files.has_work)
     answers.choice = None
     assert not window.close()
     assert answers.asked[-1][1].startswith("In study.csv, 2 runs not saved: the disk is full")
@@ -179,7 +177,7 @@ def test_leaving_a_study_retries_the_unsaved_runs(window, unsaved, full_disk, ta
     project = window.session.project
     full_disk.clear()
     window.open_now(table_file)
-    qtbot.waitUntil(lambda: not window.session.files.saver.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.files.saver.busy)
     assert window.session.project is None
     assert [record.id for record in project.runs()] == [unsaved.id]
 
@@ -199,11 +197,9 @@ def test_failed_run_does_not_stop_the_next_ones(window, answers, table_file, qtb
     monkeypatch.setattr(METHODS["rls"], "_fit", break_down)
     window.open_now(table_file)
     for method in ("rls", "auc-rls"):
-        combo = window.findChild(QComboBox, "method_combo")
-        combo.setCurrentIndex(combo.findData(method))
-        combo.activated.emit(combo.currentIndex())
+        pick(window.findChild(QComboBox, "method_combo"), method)
         window.actions_.run.trigger()
-    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.busy)
     assert window.session.shown_runs()[-1].record.status == DONE
     (error,) = answers.errors
     assert error.startswith("RLS failed: ")
@@ -220,7 +216,7 @@ def test_recent_files_are_in_the_menu(window, table_file, tmp_path, qtbot):
     assert first.text() == f"salt && pepper.csv   {tmp_path}"
     assert second.text().startswith("study.csv")
     first.trigger()
-    qtbot.waitUntil(lambda: window.shows_study, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: window.shows_study)
     assert window.session.table.path == odd
 
 
@@ -247,7 +243,7 @@ def test_closing_with_running_jobs_asks_once(window, answers, held, qtbot):
     assert len(window.session.running) == 1
     answers.choice = "stop"
     window.close()
-    qtbot.waitUntil(lambda: not window.isVisible(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.isVisible())
     assert not window.session.files.has_work
 
 
@@ -256,7 +252,7 @@ def test_window_closes_when_all_runs_have_ended(window, answers, held, qtbot):
     press(window, "quit")
     assert window.isVisible()
     held.open()
-    qtbot.waitUntil(lambda: not window.isVisible(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.isVisible())
     records = window.session.project.runs()
     assert [record.status for record in records] == [DONE, DONE]
 
@@ -270,14 +266,14 @@ def test_opening_with_running_jobs_asks(window, answers, held, qtbot, tmp_path, 
     assert answers.asked[0][2] == ["elsewhere", "go on", "stop"]
     assert "AUC-RLS is training, 1 run waits" in answers.asked[0][1]
     answers.choice = choice
-    with qtbot.waitSignal(window.session.files.opened, timeout=PATIENCE):
+    with qtbot.waitSignal(window.session.files.opened):
         window.open_path(other)
     assert window.session.table.path == other
     assert window.actions_.stop.isEnabled() or choice == "stop"
     if choice == "go on":
         assert window.strip.words.toolTip().startswith("AUC-RLS of study.csv · ")
     held.open()
-    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.busy)
     assert window.session.records == {}
     found = [record.status for record in ProjectFile(project).runs()]
     assert found == ([DONE, DONE] if choice == "go on" else [STOPPED])
@@ -288,7 +284,7 @@ def test_opening_in_a_new_window_does_not_change_the_first(window, answers, held
     answers.choice = "elsewhere"
     window.open_path(other)
     (second,) = [one for one in the_windows().open if one is not window]
-    qtbot.waitUntil(lambda: second.shows_study, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: second.shows_study)
     assert second.session.table.path == other
     assert window.session.table.path.name == "study.csv"
     assert len(window.session.running) == 1
@@ -300,7 +296,7 @@ def test_stop_cancels_running_and_queued_runs(window, held, qtbot):
     press(window, "stop")
     assert list(window.session.queue) == []
     held.open()
-    qtbot.waitUntil(lambda: not window.session.busy, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not window.session.busy)
     assert not window.actions_.stop.isEnabled()
     assert len(window.session.records) == 1
 
@@ -358,7 +354,7 @@ def test_opening_a_table_reports_where_the_earlier_runs_are(ran, table_file, tmp
     (kept,) = [a for a in menu.actions() if a.objectName() == "action_unsaved_0"]
     assert kept.text().startswith(table_file.stem)
     kept.trigger()
-    qtbot.waitUntil(lambda: len(ran.session.shown_runs()) == 1, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: len(ran.session.shown_runs()) == 1)
     assert ran.session.table.path == table_file
 
 

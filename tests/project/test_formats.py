@@ -845,11 +845,11 @@ def test_table_is_read_from_standard_input(tmp_path, capsys):
     assert (found["format"], found["rows"], found["label"]) == ("excel", 60, "y")
 
 
-def test_pasted_text_is_stored_by_content_hash(tmp_path):
+def test_pasted_text_is_stored_by_content_hash(own_home):
     text = CSV.read_text(encoding="utf-8").replace(",", "\t")
     table = read_text(text, label="y")
     assert table.rows == 60
-    assert table.path.parent == tmp_path / "home" / "pasted"
+    assert table.path.parent == own_home / "pasted"
     assert keep_text(text) == table.path
     assert keep_text(text + "\n") != table.path
     assert DataReference.to_table(table).open().rows == 60

@@ -12,6 +12,7 @@ import threading
 import time
 
 import duckdb
+import psutil
 import pytest
 
 from aucstudio.project.data import input_files
@@ -24,6 +25,7 @@ from aucstudio.project.data.text.cutter import Cutter
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment_file import read_study
+from tests.test_ends import until
 
 
 def refused(path, seconds=30.0, **how):
@@ -45,6 +47,15 @@ def sqlite_file(path, *statements):
     return path
 
 
+def endless_file(folder):
+    """Write a database with a view that has no last row."""
+    return sqlite_file(
+        folder / "endless.sqlite",
+        "CREATE VIEW v AS WITH RECURSIVE r(i, y) AS (SELECT 1, 0 UNION ALL "
+        "SELECT i + 1, (i + 1) % 2 FROM r) SELECT * FROM r",
+    )
+
+
 # SQLite
 
 
@@ -59,11 +70,7 @@ def test_huge_generated_column_is_refused(tmp_path):
 
 def test_endless_view_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(input_files, "_BASE_SECONDS", 2)
-    path = sqlite_file(
-        tmp_path / "endless.sqlite",
-        "CREATE VIEW v AS WITH RECURSIVE r(i, y) AS (SELECT 1, 0 UNION ALL "
-        "SELECT i + 1, (i + 1) % 2 FROM r) SELECT * FROM r",
-    )
+    path = endless_file(tmp_path)
     assert "2 s of processor time" in refused(path)
 
 
@@ -76,40 +83,29 @@ def test_exceeded_memory_is_reported(tmp_path, monkeypatch):
 
 
 def test_killed_reader_is_not_reported_as_damage(tmp_path, reader_of_its_own):
-    path = sqlite_file(
-        tmp_path / "endless.sqlite",
-        "CREATE VIEW v AS WITH RECURSIVE r(i, y) AS (SELECT 1, 0 UNION ALL "
-        "SELECT i + 1, (i + 1) % 2 FROM r) SELECT * FROM r",
-    )
-    threading.Timer(1.5, lambda: _end_readers(signal.SIGKILL)).start()
+    path = endless_file(tmp_path)
+    threading.Timer(1.5, lambda: [one.kill() for one in readers(os.getpid())]).start()
     assert "damaged" not in refused(path)
 
 
-def _end_readers(number):
-    import psutil
-
-    for child in psutil.Process().children():
-        if isolated.__name__ in " ".join(child.cmdline()):
-            child.send_signal(number)
+def readers(process):
+    """Return the processes in which a process reads files."""
+    children = psutil.Process(process).children()
+    return [child for child in children if isolated.__name__ in " ".join(child.cmdline())]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_signal_is_not_reported_as_damage(tmp_path, number, status):
-    path = sqlite_file(
-        tmp_path / "endless.sqlite",
-        "CREATE VIEW v AS WITH RECURSIVE r(i, y) AS (SELECT 1, 0 UNION ALL "
-        "SELECT i + 1, (i + 1) % 2 FROM r) SELECT * FROM r",
-    )
     process = subprocess.Popen(
-        [sys.executable, "-m", "aucstudio", "inspect", str(path)],
+        [sys.executable, "-m", "aucstudio", "inspect", str(endless_file(tmp_path))],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         # A shell that starts the tests in the background has its children ignore the signal.
         preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )
-    time.sleep(4.0)
+    until(lambda: any(reader.cpu_times().user > 1.0 for reader in readers(process.pid)))
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
     assert process.returncode == status

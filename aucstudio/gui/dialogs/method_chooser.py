@@ -60,17 +60,18 @@ class _Tree(QTreeWidget):
     def sizeHint(self) -> QSize:
         if self.sizeHintForColumn(0) < 0:
             self.doItemsLayout()  # which is delayed; without it there are no widths
-        heads, columns = self.header(), range(self.columnCount())
-        texts = sum(max(self.sizeHintForColumn(k), heads.sectionSizeHint(k)) for k in columns)
         bar = self.verticalScrollBar().sizeHint().width()
-        return QSize(texts + bar + _AIR, super().sizeHint().height())
+        return QSize(sum(self._widths()) + bar + _AIR, super().sizeHint().height())
+
+    def _widths(self) -> list[int]:
+        heads, columns = self.header(), range(self.columnCount())
+        return [max(self.sizeHintForColumn(k), heads.sectionSizeHint(k)) for k in columns]
 
     def fit(self) -> None:
         """Make the first column narrower if all columns then fit into the list."""
-        heads, columns = self.header(), range(self.columnCount())
-        widths = [max(self.sizeHintForColumn(k), heads.sectionSizeHint(k)) for k in columns]
-        whole, room = widths[0] + _AIR, self.viewport().width() - sum(widths[1:]) - _AIR
-        heads.resizeSection(0, room if scaled(_LEAST_NAME) <= room < whole else whole)
+        first, *others = self._widths()
+        whole, room = first + _AIR, self.viewport().width() - sum(others) - _AIR
+        self.header().resizeSection(0, room if scaled(_LEAST_NAME) <= room < whole else whole)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

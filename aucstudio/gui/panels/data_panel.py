@@ -171,8 +171,7 @@ class DataPanel(Card):
         table = self.session.table
         if table is None:
             return
-        before = set() if self._checked is None else _ignored(self._checked)
-        solved = _ignored(table) - before if table is not self._checked else set()
+        solved = _ignored(table) - (set() if self._checked is None else _ignored(self._checked))
         found = [finding for finding in self._found if solved.isdisjoint(finding.columns)]
         stack = self.session.undo_stack
         done = [*(stack.text(k) for k in range(stack.index())), *self._changing]

@@ -213,8 +213,7 @@ class ParamForm(QWidget):
         """Show settings, or defaults; a field with the same value keeps its text."""
         shown = {name: values.get(name, one.default) for name, one in self._declared.items()}
         for name, value in shown.items():
-            editor = self.editors[name]
-            if isinstance(editor, QComboBox) and editor.findData(value) < 0:
+            if isinstance(editor := self.editors[name], QComboBox) and editor.findData(value) < 0:
                 _offer(editor, value, _UNLISTED, str(value))  # of a run that was planned elsewhere
         self.editors.write(shown)
         self._refresh()

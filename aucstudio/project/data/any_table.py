@@ -444,29 +444,16 @@ class AnyTable(abc.ABC, ColumnChoices):
         same: Mapping[str, bool | Sequence[Sequence[str]]] | None = None,
         parts: Mapping[str, Sequence[str]] | None = None,
     ) -> Self:
-        """Change roles without reading the file again.
+        """Change roles without reading the file again; what is not given stays as it is.
 
         Parameters
         ----------
-        label : str, False or None
-            The label column; False for none; None to keep the current one.
-        positive : str or sequence of str, optional
-            The positive class, several classes that are positive together, or a threshold such as
-            ``>= 5``; by default the current one is kept with its column.
-        ignore : sequence of str
-            Columns to ignore.
-        roles : mapping of column name to role, optional
-        merge : bool or sequence of sequences of str, optional
-            Values of the label to merge into one class; True for those that differ in spelling
-            only, False for none.
+        label, positive, ignore, roles, merge, absent, parts
+            See :class:`RoleChoices`. Missing codes and date parts replace those of their columns.
         rule : LabelRule, optional
             How values become classes; by default the current rule is kept with its column.
-        absent : mapping of column name to numbers, optional
-            Number codes of missing values, which replace the former ones of these columns.
         same : mapping of column name to bool or sequence of sequences of str, optional
             Levels of categories to merge; True for those that differ in spelling only.
-        parts : mapping of column name to sequence of str, optional
-            Parts used of date columns, which replace the former ones.
 
         Raises
         ------
@@ -480,26 +467,32 @@ class AnyTable(abc.ABC, ColumnChoices):
         chosen = self._label_after(label, given)
         changed = self._labelled_by(chosen, positive, merge, rule)
         check_alone(self.path, {**{c.name: c.role for c in self.columns}, **given})
-        missing = {
-            name: check_absent(self.path, self.column(name), numbers)
-            for name, numbers in (absent or {}).items()
-        }
-        joined = {
-            name: merged(self.path, column, functools.partial(self.values, column), groups)
-            for name, groups in (same or {}).items()
-            for column in [self.column(name)]
-        }
-        taken = {
-            name: check_parts(self.path, self.column(name), wanted)
-            for name, wanted in (parts or {}).items()
-        }
-        columns = tuple(
-            treated(self._with_role(column, given, chosen), missing, joined, taken)
-            for column in self.columns
+        columns = self._treated(
+            [self._with_role(column, given, chosen) for column in self.columns],
+            absent or {},
+            same or {},
+            parts or {},
         )
         check_names(self.path, columns)
         guessed = tuple(what for what in changed.guessed if not (label and what == "label"))
         return dataclasses.replace(changed, columns=columns, guessed=guessed)
+
+    def _treated(
+        self,
+        columns: Sequence[ColumnInfo],
+        absent: Mapping[str, Sequence[float]],
+        same: Mapping[str, bool | Sequence[Sequence[str]]],
+        parts: Mapping[str, Sequence[str]],
+    ) -> tuple[ColumnInfo, ...]:
+        """Return columns with other missing codes, merged levels and date parts."""
+        path, named = self.path, {name: self.column(name) for name in (*absent, *same, *parts)}
+        codes = {name: check_absent(path, named[name], given) for name, given in absent.items()}
+        merging = {
+            name: merged(path, named[name], functools.partial(self.values, named[name]), groups)
+            for name, groups in same.items()
+        }
+        used = {name: check_parts(path, named[name], given) for name, given in parts.items()}
+        return tuple(treated(column, codes, merging, used) for column in columns)
 
     def _with_role(
         self, column: ColumnInfo, given: Mapping[str, str], label: str | None
@@ -563,11 +556,10 @@ class AnyTable(abc.ABC, ColumnChoices):
 
     def as_in(self, schema: Schema) -> Self:
         """Assign columns their roles in a schema, except the label; ignore other columns."""
-        known = {column.name: column for column in schema.columns}
         absent, same, parts = schema.absent, schema.same, schema.parts
         columns = []
         for column in self.columns:
-            was = known.get(column.name, ColumnSchema(column.name))
+            was = schema.by_name.get(column.name, ColumnSchema(column.name))
             if was.role != "label":
                 column = treated(column, absent, same, parts)
                 column = dataclasses.replace(column, role=was.role, why="", guessed=was.guessed)

@@ -55,10 +55,9 @@ class ImportChoices:
         """Return the choices of an open table."""
         roles = {c.name: c.role for c in table.columns if not role_is_guess(table, c)}
         dialect: dict[str, Part] = {part: getattr(table.dialect, part) for part in table.chosen}
-        absent = {column.name: column.absent for column in table.columns if column.absent}
-        same = {column.name: True for column in table.columns if column.same}
+        same = dict.fromkeys(table.same, True)
         positive = "" if "positive" in table.guessed else table.positive or ""
-        return cls(dialect, roles, absent, same, table.parts, positive=positive)
+        return cls(dialect, roles, table.absent, same, table.parts, positive=positive)
 
     def among(self, names: Iterable[str]) -> Self:
         """Return the choices that concern existing columns."""

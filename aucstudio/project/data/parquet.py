@@ -19,11 +19,18 @@ from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.input_files import CLOSED, for_duckdb, literal, quoted
 from aucstudio.project.data.readers.conversion import spell
-from aucstudio.project.data.readers.formats import NAMES
+from aucstudio.project.data.readers.formats import NAMES, Plain
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.column_types import forced_form, guess_form
-from aucstudio.project.data.text.contents import MAX_REJECTED, LeftOut, Rejected, Source, Tidied
+from aucstudio.project.data.text.contents import (
+    MAX_REJECTED,
+    Formats,
+    LeftOut,
+    Rejected,
+    Source,
+    Tidied,
+)
 from aucstudio.project.data.text.dialect import Dialect, TextSample, unique_names
 from aucstudio.project.data.text.footer import LAST, TableRow, mark_footer
 from aucstudio.project.data.text.import_notices import about_encoded_twice, about_entities
@@ -239,36 +246,20 @@ class _ParquetFile(CellStore):
 
 
 def open_typed(
-    path: Path,
-    given: Mapping[str, Any],
-    folder: Path,
-    progress: Callable[[float, str], None],
-    schema: Schema | None,
-    kinds: Mapping[str, str],
-    *,
-    texts_declared: bool,
-    rows: int = 0,
+    plain: Plain, folder: Path, progress: Callable[[float, str], None], schema: Schema | None
 ) -> Source:
     """Describe the columns of a Parquet file, which are read like those of a text file.
 
-    Columns of numbers are numbers, unless whole numbers are too long for a double.
-
-    Parameters
-    ----------
-    path, given, folder, progress, schema, kinds
-        As for :func:`~aucstudio.project.data.text.delimited.open_delimited`.
-    texts_declared : bool
-        Whether the file declares all its texts as text. Otherwise texts are classified like those
-        of a text file, whole numbers may be dates such as 20240131, and totals, remarks and
-        repeated names are left out.
-    rows : int
-        Number of rows that are read; 0 for all.
+    Columns of numbers are numbers, unless whole numbers are too long for a double. If the file does
+    not declare all its texts as text, they are classified like those of a text file, whole numbers
+    may be dates such as 20240131, and totals, remarks and repeated names are left out.
 
     Raises
     ------
     InputError
         If the file cannot be read, or has fewer than two columns or no row.
     """
+    path, given, texts_declared = plain.path, plain.given, plain.texts is None
     known = {} if schema is None else {c.name: c for c in schema.columns if c.kind}
     later = Dialect() if schema is None or schema.dialect is None else schema.dialect
     missing = tuple(map(str.lower, given.get("missing", later.missing)))
@@ -276,7 +267,7 @@ def open_typed(
     def report(share: float) -> None:
         progress(share, "looking at the file")
 
-    file = _ParquetFile(path, folder, report, rows, texts_declared=texts_declared)
+    file = _ParquetFile(path, folder, report, plain.rows, texts_declared=texts_declared)
     totals, left_out = False, LeftOut()
     if not texts_declared:
         known_totals = None if schema is None else later.totals
@@ -285,20 +276,10 @@ def open_typed(
     if (len(names) < 2 and schema is None) or not file.height:
         what = "only one column" if file.height else "no rows"
         raise input_error("table_too_small", file=path, what=what)
-    forms = {k: _form(known.get(names[k]), kind) for k, kind in enumerate(columns.types)}
-    new = [k for k, name in enumerate(names) if name not in known]
-    codes = file.long_integers(new)
-    forms |= dict.fromkeys(codes)
-    declared = {k: kinds.get(names[k], "") for k in new if k not in codes}
-    sample = file.sample([k for k, kind in declared.items() if columns.is_free(k, kind)])
-    limits = given.get("limits", later.limits)
-    dialect = Dialect(
-        missing=missing, strict=bool(given.get("strict")), totals=totals, limits=limits
-    )
-    guessed = {k: _guess(cells, forms[k], declared[k], dialect) for k, cells in sample.items()}
-    spelled = frozenset(k for k, form in guessed.items() if forms[k] is None or form != forms[k])
-    forms = {k: form and form.with_limits(limits) for k, form in (forms | guessed).items()}
-    cells_of = [sample[k] if k in spelled else itertools.repeat("") for k in forms]
+    strict, limits = bool(given.get("strict")), given.get("limits", later.limits)
+    dialect = Dialect(missing=missing, strict=strict, totals=totals, limits=limits)
+    forms, spelled, codes = _forms(file, known, plain.kinds, dialect)
+    cells_of = [spelled.get(k, itertools.repeat("")) for k in forms]
     body = [[*row] for row in zip(*cells_of, strict=False)] if spelled else []
     remarks += [found("format_long_integers", names[k]) for k in codes]
     if schema is None:
@@ -319,8 +300,34 @@ def open_typed(
         is_small=False,
         findings=tuple(remarks),
         tidied=Tidied(path, left_out),
-        typed=dataclasses.replace(columns, spelled=spelled),
+        typed=dataclasses.replace(columns, spelled=frozenset(spelled)),
     )
+
+
+def _forms(
+    file: _ParquetFile,
+    known: Mapping[str, ColumnSchema],
+    kinds: Mapping[str, str],
+    dialect: Dialect,
+) -> tuple[Formats, dict[int, list[str]], list[int]]:
+    """Return the formats of the columns.
+
+    Returns also the first texts of columns that are classified by their texts, and the columns of
+    whole numbers that are too long for a double.
+    """
+    names, columns = file.names, file.columns
+    forms = {k: _form(known.get(names[k]), kind) for k, kind in enumerate(columns.types)}
+    new = [k for k, name in enumerate(names) if name not in known]
+    codes = file.long_integers(new)
+    forms |= dict.fromkeys(codes)
+    declared = {k: kinds.get(names[k], "") for k in new if k not in codes}
+    sample = file.sample([k for k, kind in declared.items() if columns.is_free(k, kind)])
+    guessed = {k: _guess(cells, forms[k], declared[k], dialect) for k, cells in sample.items()}
+    spelled = {k: sample[k] for k, form in guessed.items() if form is None or form != forms[k]}
+    limited = {
+        k: form and form.with_limits(dialect.limits) for k, form in (forms | guessed).items()
+    }
+    return limited, spelled, codes
 
 
 def _form(known: ColumnSchema | None, kind: str) -> NumberFormat | None:

@@ -12,7 +12,7 @@ import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,10 +20,9 @@ from aucstudio.project import scratch
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.input_files import several
 from aucstudio.project.data.parquet import count_rows
-from aucstudio.project.data.readers.formats import BY_KEY, MATRIX, PARQUET, TEXT
+from aucstudio.project.data.readers.formats import BY_KEY, MATRIX, PARQUET, TEXT, Plain
 from aucstudio.project.data.readers.reading import (
     Opening,
-    Plain,
     chosen_parts,
     make_plain,
     naming,
@@ -365,12 +364,6 @@ def heading(
     with scratch.folder() as folder:
         plain = make_plain(path, {}, folder, report, schema)
         with naming(plain):
-            return tuple(_names(plain, folder, report, schema))
-
-
-def _names(
-    plain: Plain, folder: Path, report: Callable[[float, str], None], schema: Schema
-) -> Iterable[str]:
-    if plain.kind == MATRIX:
-        return [column.name for column in read_columns(plain, report, schema).columns]
-    return open_source(plain, folder, report, schema).names
+            if plain.kind == MATRIX:
+                return tuple(column.name for column in read_columns(plain, report, schema).columns)
+            return tuple(open_source(plain, folder, report, schema).names)

@@ -179,11 +179,6 @@ class Schema(ColumnChoices):
         """Names of the identifier columns."""
         return self.having("id")
 
-    @property
-    def group_columns(self) -> tuple[str, ...]:
-        """Names of the columns whose equal values are kept together."""
-        return self.having("group")
-
     def having(self, role: str) -> tuple[str, ...]:
         """Name the columns of a role."""
         return tuple(column.name for column in self.columns if column.role == role)

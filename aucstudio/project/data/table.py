@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from aucstudio.project import scratch
 from aucstudio.project.data.any_table import AnyTable, LabelChoice, RoleChoices
-from aucstudio.project.data.columns import Column, ColumnInfo, is_sparse
+from aucstudio.project.data.columns import Column, ColumnInfo, is_sparse, recast
 from aucstudio.project.data.input_files import FileStamp, several
 from aucstudio.project.data.labels import MOST_CLASSES, LabelRule
 from aucstudio.project.data.roles import guess_label, guess_role
@@ -150,32 +150,24 @@ def read_table(
         If ``progress`` returned True.
     """
     path, report = Path(path), progress_reporter(progress)
-    numbers = numbers_in(choices.get("roles"))
-    files = tuple(map(FileStamp.of, several(path) or [path]))
+    numbers, given = numbers_in(choices.get("roles")), parts_of(dialect)
+    paths = several(path)
+    files = tuple(map(FileStamp.of, paths or [path]))
     with scratch.folder() as folder:
-        declared, bare = _read(path, parts_of(dialect), folder, report, schema, numbers)
+        if paths:
+            from aucstudio.project.data.readers.multiple_files import read_together
+
+            declared, bare = read_together(
+                paths, path.absolute(), given, folder, report, schema, numbers
+            )
+        else:
+            from aucstudio.project.data.readers.reading import make_plain, read_columns
+
+            plain = make_plain(path, given, folder, report, schema, numbers)
+            declared, bare = plain.roles, read_columns(plain, report, schema)
     columns = tuple(with_guessed_roles(bare.columns, schema, need_label=need_label))
     bare = dataclasses.replace(bare, columns=columns, files=files)
     return with_choices(bare, columns, declared, need_label=need_label, schema=schema, **choices)
-
-
-def _read(
-    path: Path,
-    given: Mapping[str, Any],
-    folder: Path,
-    report: Callable[[float, str], None],
-    schema: Schema | None,
-    numbers: frozenset[str],
-) -> tuple[Mapping[str, str], Table]:
-    from aucstudio.project.data.readers.reading import make_plain, read_columns
-
-    if paths := several(path):
-        from aucstudio.project.data.readers.multiple_files import read_together
-
-        return read_together(paths, path.absolute(), given, folder, report, schema, numbers)
-    plain = make_plain(path, given, folder, report, schema)
-    plain = dataclasses.replace(plain, numbers=numbers)
-    return plain.roles, read_columns(plain, report, schema)
 
 
 def parts_of(dialect: DialectChoice) -> dict[str, Any]:
@@ -252,7 +244,7 @@ def with_choices(
     if not need_label:
         assert positive is None or isinstance(positive, str)
         table = bare.to_score(label or None, positive, rule or LabelRule())
-    elif label is None and (guess := guess_label(_with_roles_of(bare, cells))) is not None:
+    elif label is None and (guess := _guessed_label(bare, cells)) is not None:
         table = bare.with_roles(label=guess, positive=positive, merge=merge)
         table = dataclasses.replace(table, guessed=("label", *table.guessed))
     else:
@@ -261,11 +253,9 @@ def with_choices(
     return table.with_roles(absent=absent, parts=parts) if absent or parts else table
 
 
-def _with_roles_of(table: AnyTable, cells: Sequence[Column]) -> list[Column]:
-    return [
-        dataclasses.replace(seen, role=column.role)
-        for seen, column in zip(cells, table.columns, strict=True)
-    ]
+def _guessed_label(table: AnyTable, cells: Sequence[Column]) -> str | None:
+    pairs = zip(cells, table.columns, strict=True)
+    return guess_label([recast(seen, role=column.role) for seen, column in pairs])
 
 
 def progress_reporter(progress: ReadingListener | None) -> Callable[[float, str], None]:

@@ -299,7 +299,7 @@ def _later(model: Model, table: AnyTable) -> dict[str, LaterDates]:
 def _recurring(model: Model, table: AnyTable) -> dict[str, tuple[int, int]]:
     """Count the values of group columns that were trained on, and all of them."""
     found, names = {}, {column.name for column in table.columns}
-    for name, trained in zip(model.schema.group_columns, model.groups, strict=False):
+    for name, trained in zip(model.schema.having("group"), model.groups, strict=False):
         counts = table.counts(name, _MOST_VALUES) if name in names else None
         spelled = (v if isinstance(v, str) else spell_number(v) for v in counts or () if v == v)
         if len(values := digests(spelled)):

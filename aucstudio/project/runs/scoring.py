@@ -282,7 +282,7 @@ def _area(
         return None, text("score_one_class", label=table.label)
     positive = table.is_positive()
     names = {column.name for column in table.columns}
-    known = tuple(name for name in model.schema.group_columns if name in names)
+    known = tuple(name for name in model.schema.having("group") if name in names)
     groups = find_groups(table, known).codes if known else None
     found = delong_interval(positive, scores, LEVEL, groups=groups)
     ends = [float(end) if np.isfinite(end) else None for end in (found.low, found.high)]

@@ -105,7 +105,7 @@ def model_to_bytes(model: Model) -> bytes:
         "scorer": {"kind": model.scorer.kind, "settings": model.scorer.settings()},
     }
     if model.groups:
-        names = model.schema.group_columns
+        names = model.schema.having("group")
         arrays["groups"] = {str(k): model.groups[k] for k in range(len(names))}
     if model.calibration is not None:
         made = model.calibration

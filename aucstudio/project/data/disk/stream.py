@@ -23,9 +23,8 @@ from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.cells import CellStore
 from aucstudio.project.data.columns import Column, ColumnInfo, fields_of
 from aucstudio.project.data.input_files import FileStamp, several
-from aucstudio.project.data.readers.formats import MATRIX
+from aucstudio.project.data.readers.formats import MATRIX, Plain
 from aucstudio.project.data.readers.reading import (
-    Plain,
     make_plain,
     naming,
     open_source,
@@ -52,6 +51,7 @@ from aucstudio.project.data.text.contents import (
 )
 from aucstudio.project.data.text.csv_cells import FileCells
 from aucstudio.project.data.text.delimited import ReadingProgress, read_separated, text_table
+from aucstudio.project.data.text.dialect import LONGEST_ROW
 from aucstudio.project.data.text.import_notices import about_cells
 from aucstudio.project.data.text.numerals import NumberFormat
 from aucstudio.project.data.text.scan import Advance
@@ -69,8 +69,8 @@ _SOME = 1_000
 
 def _open(
     plain: Plain, folder: Path, report: ReadingProgress, schema: Schema | None, held: ExitStack
-) -> tuple[Table, KeptCells, int]:
-    """Return a table without cells, the open store of them, and the number of rows."""
+) -> DiskTable:
+    """Return a table without roles; its store is closed by ``held``."""
     source = open_source(plain, folder, report, schema)
     # Detection on a sample is sufficient for a table of few rows too.
     source = dataclasses.replace(source, is_small=False)
@@ -86,8 +86,16 @@ def _open(
         for name, form in zip(source.names, kept.forms.values(), strict=True)
     ]
     findings = about_cells(kept, source, unreadable)
-    found = text_table(source, kept, columns, findings, unreadable)
-    return found, reader, kept.rows
+    found = with_file_facts(plain, text_table(source, kept, columns, findings, unreadable))
+    reader.shown = plain.shown
+    return DiskTable(
+        **fields_of(found, AnyTable) | {"columns": tuple(map(described, columns))},
+        store=reader,
+        places={name: k for k, name in enumerate(source.names)},
+        release=weakref.finalize(reader, scratch.remove, folder),
+        block_bytes=BLOCK_BYTES,
+        count=kept.rows,
+    )
 
 
 def _kept(source: Source, folder: Path, report: ReadingProgress) -> tuple[KeptCells, Contents]:
@@ -101,6 +109,8 @@ def _kept(source: Source, folder: Path, report: ReadingProgress) -> tuple[KeptCe
 
 class KeptCells(FileCells):
     """A file whose cells stay in the table ``cells``, or in a view of a typed file."""
+
+    buffer = LONGEST_ROW  # more would not fit into the memory for DuckDB on many threads
 
     def __init__(self, source: Source, folder: Path, report: Advance) -> None:
         typed, tidied = source.typed, source.tidied
@@ -348,28 +358,20 @@ def open_stream(
     with ExitStack() as held:  # released unless there is a table
         folder = scratch.make_folder()
         held.callback(scratch.remove, folder)
-        plain = make_plain(path, parts_of(dialect), folder, report, schema)
-        plain = dataclasses.replace(plain, numbers=numbers_in(choices.get("roles")))
+        numbers = numbers_in(choices.get("roles"))
+        plain = make_plain(path, parts_of(dialect), folder, report, schema, numbers)
         if plain.kind == MATRIX:
             raise input_error("sparse_on_disk", file=path)
         with naming(plain):
-            found, store, rows = _open(plain, folder, report, schema, held)
-        store.shown, found = path, with_file_facts(plain, found)
-        bare = DiskTable(
-            **fields_of(found, AnyTable)
-            | {"columns": tuple(map(described, found.columns)), "files": files},
-            store=store,
-            places={column.name: k for k, column in enumerate(found.columns)},
-            release=weakref.finalize(store, scratch.remove, folder),
-            block_bytes=block_bytes,
-            count=rows,
-        )
+            bare = _open(plain, folder, report, schema, held)
+        bare = dataclasses.replace(bare, files=files, block_bytes=block_bytes)
         cells = sample_of(bare, bare.columns)
         cells = list(with_guessed_roles(cells, schema, need_label=need_label))
-        bare = dataclasses.replace(bare, columns=tuple(map(described, cells)))
+        remarks = bare.remarks
         if schema is None and bare.rows > _SAMPLE_ROWS:
-            remark = finding.found("format_sample", sample=_SAMPLE_ROWS, total=bare.rows)
-            bare = dataclasses.replace(bare, remarks=(*bare.remarks, remark))
+            sampled = finding.found("format_sample", sample=_SAMPLE_ROWS, total=bare.rows)
+            remarks = (*remarks, sampled)
+        bare = dataclasses.replace(bare, columns=tuple(map(described, cells)), remarks=remarks)
         table = with_choices(
             bare, cells, plain.roles, need_label=need_label, schema=schema, **choices
         )

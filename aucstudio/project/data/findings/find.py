@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import fields_of
-from aucstudio.project.data.disk.stream import DiskTable, sample_of
 from aucstudio.project.data.finding import Finding, grouped, ranked
 from aucstudio.project.data.findings.classes import labelling, left_out, spellings, weights
 from aucstudio.project.data.findings.copies import copies
@@ -74,6 +73,8 @@ def sampled_table(table: AnyTable) -> Table:
             return table
         measured = [c.holding(c.measured()) if c.absent else c for c in table.columns]
         return dataclasses.replace(table, columns=tuple(measured))
+    from aucstudio.project.data.disk.stream import DiskTable, sample_of
+
     assert isinstance(table, DiskTable)
     seen = sample_of(table, table.columns)
     columns = tuple(

@@ -222,8 +222,8 @@ def _what_it_is(column: Column) -> str:
 def _rises(cells: Array) -> bool:
     """Return whether cells rise or fall throughout; the first cells decide in most cases."""
     for part in (cells[:_HEAD], cells):
-        steps = np.diff(part)
-        if not (np.all(steps > 0) or np.all(steps < 0)):
+        above, below = part[:-1], part[1:]
+        if not ((above < below).all() or (above > below).all()):
             return False
     return True
 

@@ -119,6 +119,47 @@ class Written(Sendable):
     name: str = ""
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Plain(Written):
+    """A file that one of the readers takes: the given one, or what it was converted to.
+
+    Attributes
+    ----------
+    path : Path
+    shown : Path
+        The given file.
+    format : str
+        Key of the format.
+    given : dict of part to value
+        The parts of the dialect that are not detected.
+    chosen : tuple of str
+        Those of them that the user set.
+    numbers : frozenset of str
+        Columns that the user declared as numbers.
+    rows : int
+        Number of rows that are read of a typed file; 0 for all.
+    """
+
+    path: Path
+    shown: Path
+    format: str
+    given: dict[str, Any]
+    chosen: tuple[str, ...] = ()
+    numbers: frozenset[str] = frozenset()
+    rows: int = 0
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Columns whose kind is known."""
+        texts = dict.fromkeys(self.texts or (), "text")
+        return {**texts, **dict.fromkeys(self.numbers, "number")}
+
+    @property
+    def words(self) -> str:
+        """Name the file, and the part of it that was read."""
+        return f"{self.shown}, {self.part!r}" if self.part else str(self.shown)
+
+
 Write = Callable[[Path, Path, ReadOptions, Advance], Written]
 
 

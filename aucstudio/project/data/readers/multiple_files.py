@@ -13,8 +13,8 @@ import scipy
 from aucstudio.notices.words import listed, suggestion
 from aucstudio.project.data import finding
 from aucstudio.project.data.columns import Column, is_sparse
-from aucstudio.project.data.readers.formats import MATRIX
-from aucstudio.project.data.readers.reading import Plain, make_plain, read_columns
+from aucstudio.project.data.readers.formats import MATRIX, Plain
+from aucstudio.project.data.readers.reading import make_plain, read_columns
 from aucstudio.project.data.schema import ColumnSchema, Schema
 from aucstudio.project.data.sparse_columns import SparseBlock, gathered
 from aucstudio.project.data.table import Table
@@ -77,8 +77,7 @@ def _one(
 
     own = folder / str(k)
     own.mkdir()
-    plain = make_plain(paths[k], given, own, advance, schema)
-    plain = dataclasses.replace(plain, numbers=numbers)
+    plain = make_plain(paths[k], given, own, advance, schema, numbers)
     return plain, read_columns(plain, advance, schema)
 
 

@@ -16,6 +16,7 @@ from aucstudio.project.data.readers.formats import (
     TEXT,
     Format,
     Kind,
+    Plain,
     ReadOptions,
     Written,
     recognise,
@@ -35,47 +36,6 @@ _WORDS = {
     "header": "header row to choose",
     "skip": "lines to skip",
 }
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Plain(Written):
-    """A file that one of the readers takes: the given one, or what it was converted to.
-
-    Attributes
-    ----------
-    path : Path
-    shown : Path
-        The given file.
-    format : str
-        Key of the format.
-    given : dict of part to value
-        The parts of the dialect that are not detected.
-    chosen : tuple of str
-        Those of them that the user set.
-    numbers : frozenset of str
-        Columns that the user declared as numbers.
-    rows : int
-        Number of rows that are read of a typed file; 0 for all.
-    """
-
-    path: Path
-    shown: Path
-    format: str
-    given: dict[str, Any]
-    chosen: tuple[str, ...] = ()
-    numbers: frozenset[str] = frozenset()
-    rows: int = 0
-
-    @property
-    def kinds(self) -> dict[str, str]:
-        """Columns whose kind is known."""
-        texts = dict.fromkeys(self.texts or (), "text")
-        return {**texts, **dict.fromkeys(self.numbers, "number")}
-
-    @property
-    def words(self) -> str:
-        """Name the file, and the part of it that was read."""
-        return f"{self.shown}, {self.part!r}" if self.part else str(self.shown)
 
 
 class Opening:
@@ -208,11 +168,12 @@ def make_plain(
     folder: Path,
     report: ReadingProgress,
     schema: Schema | None,
+    numbers: frozenset[str] = frozenset(),
 ) -> Plain:
     """Find the format of a file, and convert it to one that can be read; see :class:`Opening`."""
     opening = Opening(path, given, folder, report, schema)
     opening.unpack()
-    return opening.convert()
+    return dataclasses.replace(opening.convert(), numbers=numbers)
 
 
 def _options_of(given: Mapping[str, Any], schema: Schema | None, enough: int) -> ReadOptions:
@@ -302,13 +263,4 @@ def open_source(
         return open_delimited(plain.path, plain.given, folder, report, schema, plain.kinds)
     from aucstudio.project.data.parquet import open_typed
 
-    return open_typed(
-        plain.path,
-        plain.given,
-        folder,
-        report,
-        schema,
-        plain.kinds,
-        texts_declared=plain.texts is None,
-        rows=plain.rows,
-    )
+    return open_typed(plain, folder, report, schema)

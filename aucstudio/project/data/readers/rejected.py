@@ -52,21 +52,21 @@ def _opened_again(table: AnyTable, folder: Path) -> Source:
 
     A container is only removed if the delimiter is not given.
     """
-
-    def ignore(_share: float, _what: str) -> None:
-        pass
-
     given = {f.name: getattr(table.dialect, f.name) for f in dataclasses.fields(table.dialect)}
     member = given.pop("sheet")
     chosen = {name: value for name, value in given.items() if name in table.chosen}
     if member:
         chosen["sheet"] = member
-    plain = make_plain(table.path, chosen, folder, ignore, None)
+    plain = make_plain(table.path, chosen, folder, _ignore, None)
     with naming(plain):
-        source = open_delimited(plain.path, plain.given, folder, ignore)
+        source = open_delimited(plain.path, plain.given, folder, _ignore)
         if dataclasses.replace(source.dialect, sheet=member) == table.dialect:
             return source
-        return open_delimited(plain.path, given, folder, ignore)
+        return open_delimited(plain.path, given, folder, _ignore)
+
+
+def _ignore(_share: float, _what: str) -> None:
+    """Report no progress."""
 
 
 def _write_lines(source: Source, reasons: dict[int, str], target: Path) -> None:

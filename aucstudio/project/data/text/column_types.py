@@ -17,8 +17,8 @@ from aucstudio.project.data.text.numerals import (
     PER_CENT,
     NumberFormat,
     formats,
-    is_missing_number,
     is_remark,
+    known_numbers,
 )
 
 CURRENCIES = re.compile(
@@ -156,9 +156,8 @@ def guess_form(
 
     A column without values counts as numbers.
     """
-    known = [cell for cell in cells if not is_missing_number(cell, words)]
-    plain = formats(decimal)
-    fitting = next((form for form in plain if form.matches_all(known)), None)
+    known = known_numbers(cells, words)
+    fitting = next((form for form in formats(decimal) if form.matches_all(known)), None)
     if fitting is not None:
         return _whole_number_format(fitting, known)
     return type_of(collections.Counter(known), decimal)
@@ -237,8 +236,7 @@ def _whole_number_format(form: NumberFormat, known: Sequence[str]) -> NumberForm
 
 def holds_codes(cells: Sequence[str], words: frozenset[str]) -> bool:
     """Return whether numbers of a column are codes, as they begin with zeros."""
-    known = [cell for cell in cells if not is_missing_number(cell, words)]
-    return _whole_number_format(_PLAIN, known) is None
+    return _whole_number_format(_PLAIN, known_numbers(cells, words)) is None
 
 
 def digits_of_codes(cells: Sequence[str], words: frozenset[str]) -> int | None:
@@ -246,7 +244,7 @@ def digits_of_codes(cells: Sequence[str], words: frozenset[str]) -> int | None:
 
     0 if all cells are missing.
     """
-    known = [cell for cell in cells if not is_missing_number(cell, words)]
+    known = known_numbers(cells, words)
     lengths = set(map(len, known))
     if not known:
         return 0

@@ -187,8 +187,13 @@ _TYPOGRAPHIC = re.compile(
 )
 
 
+def _holding(mark: str, lines: Lines) -> Lines:
+    """Return the lines that hold a mark: searching for one character is fast."""
+    return [line for line in lines if mark in line]
+
+
 def _are_guarded(lines: Lines) -> bool:
-    return any(map(_GUARDED.search, lines))
+    return any(map(_GUARDED.search, _holding("=", lines)))
 
 
 def _are_bracketed(lines: Lines) -> bool:
@@ -196,12 +201,14 @@ def _are_bracketed(lines: Lines) -> bool:
 
 
 def _have_apostrophes(lines: Lines) -> bool:
-    return any(map(_APOSTROPHE.search, lines)) and not any(map(_CLOSING_APOSTROPHE.search, lines))
+    some = _holding("'", lines)
+    return any(map(_APOSTROPHE.search, some)) and not any(map(_CLOSING_APOSTROPHE.search, some))
 
 
 def _have_quotes(lines: Lines) -> bool:
     """Return whether delimiters are within typographic quotation marks."""
-    cells = ("".join(filter(None, groups)) for s in lines for groups in _TYPOGRAPHIC.findall(s))
+    some = [line for line in lines if not line.isascii()]
+    cells = ("".join(filter(None, groups)) for s in some for groups in _TYPOGRAPHIC.findall(s))
     return any(mark in cell for cell in cells for mark in DELIMITERS)
 
 
@@ -284,15 +291,17 @@ Pairs = dict[str, str]
 def _find_key_cells(lines: Sequence[str]) -> str | None:
     """Return the delimiter of cells such as ``host:a`` or ``status=200`` in all lines."""
     marks = (_DICT, "\t", "|", ";", ",", _BLANK) if len(lines) >= _FEWEST_LINES else ()
-    return next((mark for mark in marks if _are_pairs([_pairs(s, mark) for s in lines])), None)
+    return next((mark for mark in marks if _are_pairs(lines, mark)), None)
 
 
-def _are_pairs(found: Sequence[Pairs | None]) -> bool:
-    pairs = [*filter(None, found)]
+def _are_pairs(lines: Sequence[str], mark: str) -> bool:
+    pairs = list[Pairs]()
+    for line in lines:
+        if not (one := _pairs(line, mark)):
+            return False
+        pairs.append(one)
     nameless = {sum(name[0] == " " for name in one) for one in pairs}
-    if len(pairs) < len(found) or len(nameless) != 1:
-        return False
-    if min(map(len, pairs)) - max(nameless) < _FEWEST_PAIRS:
+    if len(nameless) != 1 or min(map(len, pairs)) - max(nameless) < _FEWEST_PAIRS:
         return False
     names = {name for one in pairs for name in one}
     return sum(map(len, pairs)) >= _LEAST_FILLED * len(names) * len(pairs)

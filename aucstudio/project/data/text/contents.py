@@ -324,7 +324,7 @@ class FormatChecks(abc.ABC):
     def _counted(self, k: int, form: NumberFormat) -> dict[str, int]:
         """Count cells by spelling; numbers by a few representatives."""
         count, _, some = self._known(k)
-        spellings = [cell for cell in self.source.sample.column(k) if form.matches(cell)]
+        spellings = [cell for cell in self.source.sample.columns[k] if form.matches(cell)]
         spellings = spellings or [spelled(form, value) for value in some]
         return self.numbers[k].counted(count, spellings)
 
@@ -338,7 +338,7 @@ class FormatChecks(abc.ABC):
         for k, form in forms.items():
             if not is_cast(form, words):
                 continue
-            length = digits_of_codes(self.source.sample.column(k), words)
+            length = digits_of_codes(self.source.sample.columns[k], words)
             is_short = length is not None and 0 <= self._known(k)[1] < 10.0 ** (
                 length - 1 if length else 300
             )

@@ -44,14 +44,17 @@ from aucstudio.project.data.text.rows import first_unreadable, may_be_misread, r
 from aucstudio.project.data.text.scan import Advance
 from aucstudio.project.errors import InputError
 
-# Bytes that a thread reads at a time; by default four times as many.
-_BUFFER = LONGEST_ROW
 # What DuckDB calls rows with another number of cells.
 _LENGTHS = "('MISSING COLUMNS', 'TOO MANY COLUMNS')"
 
 
 class FileCells(FormatChecks, CellStore):
     """A delimited or typed file, opened in DuckDB; a context manager.
+
+    Attributes
+    ----------
+    buffer : int
+        Bytes that a thread reads of a delimited file at a time.
 
     Parameters
     ----------
@@ -60,13 +63,9 @@ class FileCells(FormatChecks, CellStore):
         See :class:`CellStore`.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        folder: Path,
-        progress: Advance,
-        **options: Any,
-    ) -> None:
+    buffer = 4 * LONGEST_ROW
+
+    def __init__(self, source: Source, folder: Path, progress: Advance, **options: Any) -> None:
         if source.typed is not None:  # to open another database takes 25 ms
             options.setdefault("database", source.typed.connection)
         super().__init__(source.shown, folder, progress, **options)
@@ -167,7 +166,7 @@ class FileCells(FormatChecks, CellStore):
             "store_rejects": str(not numbers).lower(),
             "compression": "'none'",
             "hive_partitioning": "false",
-            "buffer_size": str(_BUFFER),
+            "buffer_size": str(self.buffer),
             "max_line_size": str(LONGEST_ROW),
             "decimal_separator": literal(dialect.decimal),
         }
@@ -263,7 +262,7 @@ def _clean(source: Source) -> frozenset[int]:
     """Return the columns whose cells in the sample are all numbers or empty."""
     numbers = {k: form for k, form in source.forms.items() if form}
     return frozenset(
-        k for k, form in numbers.items() if form.matches_all(filter(None, source.sample.column(k)))
+        k for k, form in numbers.items() if form.matches_all(filter(None, source.sample.columns[k]))
     )
 
 

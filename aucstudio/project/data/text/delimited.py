@@ -49,7 +49,7 @@ from aucstudio.project.data.text.rows import (
     tidy,
     walk_rows,
 )
-from aucstudio.project.data.text.scan import Advance, Scan, scan
+from aucstudio.project.data.text.scan import SAMPLE, Advance, Scan, scan
 from aucstudio.project.errors import input_error
 
 # Called with the fraction done and what is being done; may raise to stop.
@@ -58,7 +58,8 @@ ReadingProgress = Callable[[float, str], None]
 Result = TypeVar("Result")
 _Reading = tuple[Contents, list[Column], dict[str, Unreadable]]
 
-_MOST_ROWS = 2_000
+# The most lines that are read without DuckDB, if they are more bytes than a sample.
+_MOST_LINES = 2_000
 
 
 def read_source(source: Source, folder: Path, progress: ReadingProgress) -> Table:
@@ -170,39 +171,17 @@ def open_delimited(
     scanned = scan(path, lambda part: progress(0.2 * part, "looking at the file"), delimiter)
     known = None if schema is None else schema.dialect
     plain, decoding = _decoded(path, scanned, given, known, folder, progress)
-    text, whole = head_of(plain)
+    text, _ = head_of(plain)
     quote = given.get("quote", (known or Dialect()).quote)
     # Looking for an open quotation mark would read a file without any from its end.
     refuse_endless(path, plain, text, delimiter, quote if scanned.quoted or plain != path else "")
-    findings: list[Finding] = []
-    if not delimiter:
-        plain, findings = unwrap(plain, text, folder)
-        text, whole = head_of(plain)
-
-    def detect() -> Layout:
-        if schema is not None and known is not None:
-            return _later_layout(text, schema, decoding.encoding, given)
-        return detect_layout(text, whole, decoding.encoding, given)
-
-    layout = detect()
-    if whole and "skip" not in given and (extra := find_extra_table(text, layout.dialect)):
-        line, finding = extra
-        plain = cut_off(plain, line, folder)
-        text, _ = head_of(plain)
-        layout = detect()
-        findings.append(finding)
-    if known is None:
-        if layout.sample.width < 2:
-            raise input_error("one_column", file=path)
-        if "totals" not in given and ends_in_totals(plain, layout.dialect, layout.sample.width):
-            with_totals = dataclasses.replace(layout.dialect, totals=True)
-            layout = dataclasses.replace(layout, dialect=with_totals)
+    plain, wrapped = (plain, []) if delimiter else unwrap(plain, text, folder)
+    plain, layout, cut = _laid_out(plain, decoding.encoding, given, schema, folder)
+    if known is None and layout.sample.width < 2:
+        raise input_error("one_column", file=path)
     dialect, sample = layout.dialect, layout.sample
     names, about_names = column_names(sample, dialect)
-    findings += [
-        *about_layout(layout, decoding, about_names, names),
-        *about_dialect(dialect, decoding, given),
-    ]
+    about = about_layout(layout, decoding, about_names, names)
     forms, fixed = _forms(names, sample, dialect, schema, given, kinds or {})
     return Source(
         path=plain,
@@ -215,8 +194,8 @@ def open_delimited(
         lines=scanned.lines,
         lookalikes=scanned.lookalikes or plain is not path,
         header=tuple(layout.header) if dialect.header and not dialect.upper_rows else (),
-        is_small=is_small(text, whole, plain.stat().st_size, len(names)),
-        findings=tuple(findings),
+        is_small=is_small(plain.stat().st_size, scanned.lines, len(names)),
+        findings=(*wrapped, *cut, *about, *about_dialect(dialect, decoding, given)),
     )
 
 
@@ -238,13 +217,35 @@ def _decoded(
     return copy, decoding
 
 
-def is_small(text: str, whole: bool, size: int, columns: int) -> bool:
-    """Return whether a file is read without DuckDB, from its first lines and its bytes."""
-    rows = size / max(1, len(text)) * text.count("\n")
-    return whole or columns >= WIDE or (size <= MOST_BYTES and rows <= _MOST_ROWS)
+def is_small(size: int, lines: int, columns: int) -> bool:
+    """Return whether a file of some bytes, lines and columns is read without DuckDB."""
+    return columns >= WIDE or size <= SAMPLE or (size <= MOST_BYTES and lines <= _MOST_LINES)
 
 
-def _later_layout(text: str, schema: Schema, encoding: str, given: Mapping[str, Any]) -> Layout:
+def _laid_out(
+    plain: Path, encoding: str, given: Mapping[str, Any], schema: Schema | None, folder: Path
+) -> tuple[Path, Layout, list[Finding]]:
+    """Return the layout of the first table of a file, and the file without tables below it."""
+    text, whole = head_of(plain)
+    layout, findings = _layout_of(text, whole, encoding, given, schema), list[Finding]()
+    if whole and "skip" not in given and (extra := find_extra_table(text, layout.dialect)):
+        line, finding = extra
+        plain = cut_off(plain, line, folder)
+        layout = _layout_of(head_of(plain)[0], whole, encoding, given, schema)
+        findings.append(finding)
+    is_open = (schema is None or schema.dialect is None) and "totals" not in given
+    if is_open and ends_in_totals(plain, layout.dialect, layout.sample.width):
+        with_totals = dataclasses.replace(layout.dialect, totals=True)
+        layout = dataclasses.replace(layout, dialect=with_totals)
+    return plain, layout, findings
+
+
+def _layout_of(
+    text: str, whole: bool, encoding: str, given: Mapping[str, Any], schema: Schema | None
+) -> Layout:
+    """Detect a layout, or find the one of a schema again."""
+    if schema is None or schema.dialect is None:
+        return detect_layout(text, whole, encoding, given)
     from aucstudio.project.data.text.later_files import later_dialect, later_sample
 
     dialect = later_dialect(text, schema, encoding, given)
@@ -269,7 +270,7 @@ def _forms(
         return forms, frozenset(k for k, form in forms.items() if form and known.get(names[k]))
     forms = dict.fromkeys(range(len(names)))
     for k, name in enumerate(names):
-        cells, kind = sample.column(k), kinds.get(name) or known.get(name)
+        cells, kind = sample.columns[k], kinds.get(name) or known.get(name)
         if kind != "text":
             forms[k] = guess_form(cells, dialect.decimal, dialect.number_words)
         if kind == "number" and forms[k] is None:

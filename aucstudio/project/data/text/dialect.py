@@ -156,17 +156,18 @@ class TextSample:
     body: list[Row]
     width: int
 
-    def column(self, index: int) -> list[str]:
-        """Return the cells of a column, stripped."""
-        return [row[index] for row in self.body]
+    @functools.cached_property
+    def columns(self) -> list[list[str]]:
+        """The stripped cells of each column."""
+        return [[row[k] for row in self.body] for k in range(self.width)]
 
 
 def short_header(sample: TextSample) -> Literal["", "first", "last"]:
     """Return which name the header lacks: the first if the first column may be R's row names."""
     if sample.width - len(sample.first) != 1:
         return ""
-    names = sample.column(0)
-    is_last = not any(sample.column(sample.width - 1)) or len(set(names)) < len(names)
+    names = sample.columns[0]
+    is_last = not any(sample.columns[sample.width - 1]) or len(set(names)) < len(names)
     return "last" if is_last else "first"
 
 

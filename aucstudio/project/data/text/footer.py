@@ -71,7 +71,10 @@ class TableRow(NamedTuple):
 
 
 def mark_footer(rows: Iterator[TableRow]) -> Iterator[TableRow]:
-    """Mark subtotals, and totals and remarks at the end, with a reason; drop blank rows."""
+    """Mark subtotals, and totals and remarks at the end, with a reason; drop blank rows.
+
+    The cells of the rows that are returned are stripped.
+    """
     last: collections.deque[TableRow] = collections.deque()
     # A first cell that occurs further above is a level, not a total.
     levels, groups = set[str](), set[str]()
@@ -106,14 +109,15 @@ def mark_footer(rows: Iterator[TableRow]) -> Iterator[TableRow]:
 
 
 def _filled(rows: Iterator[TableRow]) -> Iterator[TableRow]:
-    """Drop blank rows; mark the rows that a blank line or row separates from the rows above."""
+    """Drop blank rows and strip cells; mark the rows that a gap separates from those above."""
     end, after_gap = 0, False
     for row in rows:
-        if any(cell.strip(BLANKS) for cell in row.cells):
-            is_single = len(list(filter(None, row.cells))) == 1
+        cells = [cell.strip(BLANKS) for cell in row.cells]
+        if any(cells):
+            is_single = len(cells) - cells.count("") == 1
             after_gap = (after_gap and is_single) or 0 < end < row.line
             end = row.line + 1 + sum(cell.count("\n") for cell in row.cells)
-            yield row._replace(after_gap=after_gap)
+            yield row._replace(cells=cells, after_gap=after_gap)
 
 
 def is_total(cells: Sequence[str], *, has_mean: bool = False) -> bool:
@@ -151,10 +155,10 @@ def summary_kind(cells: Sequence[str], groups: Container[str] = ()) -> Kind:
 
 def _is_result(cells: Sequence[str]) -> bool:
     """Return whether the words of a subtotal precede the first gap, and only numbers follow it."""
-    gap = next((k for k, cell in enumerate(cells) if not cell.strip(BLANKS)), 0)
-    if gap < 2 or not _RESULT.fullmatch(cells[gap - 1].strip(BLANKS).lower()):
+    gap = cells.index("") if "" in cells else 0
+    if gap < 2 or not _RESULT.fullmatch(cells[gap - 1].lower()):
         return False
-    filled = [stripped for cell in cells[gap:] if (stripped := cell.strip(BLANKS))]
+    filled = [*filter(None, cells[gap:])]
     return bool(filled) and all(map(is_value, filled))
 
 
@@ -175,22 +179,21 @@ def _separate_summary(rows: Sequence[TableRow]) -> Sequence[TableRow]:
 
     The rows above must be fuller.
     """
-    ends = [row.line + sum(cell.count("\n") for cell in row.cells) for row in rows]
-    gap = next((k for k, row in enumerate(rows[1:], 1) if row.line > ends[k - 1] + 1), 0)
+    gap = next((k for k, row in enumerate(rows[1:], 1) if row.after_gap), 0)
     is_sparse = [_is_sparse(row.cells) for row in rows]
     is_summary = gap >= _FEWEST_ABOVE and all(is_sparse[gap:]) and not any(is_sparse[:gap])
     return rows[gap:] if is_summary else ()
 
 
 def _is_sparse(cells: Sequence[str]) -> bool:
-    filled = sum(bool(cell.strip(BLANKS)) for cell in cells)
-    return len(cells) > 2 and 2 * filled <= len(cells) and not is_value(cells[0])
+    is_half = len(cells) > 2 and 2 * cells.count("") >= len(cells)
+    return is_half and not is_value(cells[0])
 
 
 def is_heading(cells: Sequence[str]) -> bool:
     """Return whether a row has words in its first cell and nothing else."""
-    first, others = _leading(cells)
-    return not others and bool(first) and bool(cells[0].strip(BLANKS)) and not is_value(first)
+    first, *others = (cell.strip(BLANKS) for cell in cells)
+    return bool(first) and not any(others) and not is_value(first_cell([first]))
 
 
 def have_headings(rows: Sequence[Sequence[str]]) -> bool:
@@ -239,10 +242,9 @@ def is_header_record(rows: Sequence[Sequence[str]]) -> bool:
 
 def first_cell(cells: Sequence[str], ending: str = ": ") -> str:
     """Return the first cell that is not blank, in lower case."""
-    return next(filter(None, (cell.strip(BLANKS).lower() for cell in cells)), "").rstrip(ending)
+    return next(filter(None, cells), "").lower().rstrip(ending)
 
 
 def _leading(cells: Sequence[str]) -> tuple[str, list[str]]:
     """Return the first cell that is not blank, in lower case, and the other ones."""
-    filled = [stripped for cell in cells if (stripped := cell.strip(BLANKS))]
-    return first_cell(filled), filled[1:]
+    return first_cell(cells), [*filter(None, cells)][1:]

@@ -131,16 +131,20 @@ class _Rows:
             k for k, c in enumerate(self._kinds) if len(c) == width and c.count(BLANK) < width - 1
         )
         self._first = next(full, 0)
-        # By column, the last row of each cell, except for rows of words that recur.
-        self._last: list[dict[str, int]] = [{} for _ in range(width)]
         self._repeated, words = set[int](), set[tuple[str, ...]]()
-        for k, (_, row) in enumerate(rows):
-            if self._is_valued and k < self.height and VALUE not in self._kinds[k]:
-                self._repeated |= {k} if tuple(row) in words else set()
-                words.add(tuple(row))
-            if len(row) == width and k not in self._repeated:
-                for last, cell in zip(self._last, row, strict=True):
-                    last[cell] = k
+        for k, kinds in enumerate(self._kinds):
+            if self._is_valued and VALUE not in kinds:
+                row = tuple(rows[k][1])
+                self._repeated |= {k} if row in words else set()
+                words.add(row)
+        # By column, the last row of each cell, except for rows of words that recur.
+        lasting = [
+            k for k, (_, row) in enumerate(rows) if len(row) == width and k not in self._repeated
+        ]
+        columns = zip(*(rows[k][1] for k in lasting), strict=True)
+        self._last: list[dict[str, int]] = [
+            dict(zip(cells, lasting, strict=True)) for cells in columns
+        ]
         near = range(min(self.height, _MOST_TITLES + _BELOW + 1))
         self._recurring = [self._share_recurring(k) for k in near]
         sums = [

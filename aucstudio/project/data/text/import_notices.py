@@ -92,7 +92,7 @@ def about_layout(
     if cell := next((cell for row in rows for cell in row[:-1] if cell.endswith("\\")), ""):
         yield remark("import_backslash", cell=cell)
     yield from layout.findings
-    if dialect.header and dialect.short_header == "last" and any(layout.sample.column(-1)):
+    if dialect.header and dialect.short_header == "last" and any(layout.sample.columns[-1]):
         yield remark("import_short_header", (names[-1],), column=names[-1])
     yield from about_names
 
@@ -159,7 +159,7 @@ def about_cells(
     """Report how cells were read, as far as the sample shows it."""
     names, dialect = source.names, source.dialect
     columns = {
-        name: (contents.forms[k], source.sample.column(k))
+        name: (contents.forms[k], source.sample.columns[k])
         for k, name in enumerate(names)
         if source.typed is None or k in source.typed.spelled
     }

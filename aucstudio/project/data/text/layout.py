@@ -29,9 +29,7 @@ from aucstudio.project.data.text.header import (
 )
 from aucstudio.project.data.text.numerals import (
     BLANKS,
-    are_plain,
     guess_decimal,
-    is_remark,
     plain_remarks,
 )
 from aucstudio.project.data.text.separators import (
@@ -154,21 +152,16 @@ def _layout(
     else:
         first, findings = (body[0] if body else []), []
     sample = _without_blank_end(TextSample(first, body, width), has_header=bool(header))
-    columns = [sample.column(k) for k in range(sample.width)]
-    voting = columns[:: max(1, sample.width // _MOST_VOTING)]
-    values = [
-        cells if are_plain(cells) else [cell for cell in cells if not is_remark(cell)]
-        for cells in voting
-    ]
+    voting = sample.columns[:: max(1, sample.width // _MOST_VOTING)]
     lower = rows[names + 1 : found.body] if header else []
     dialect = dataclasses.replace(
         dialect,
-        decimal=given.get("decimal") or guess_decimal(values, dialect.delimiter),
+        decimal=given.get("decimal") or guess_decimal(voting, dialect.delimiter),
         header=bool(header),
         skip=given.get("skip", found.first - 1),
         upper_rows=found.upper,
         lower_rows=len(lower),
-        missing=_missing_words(columns, given),
+        missing=_missing_words(sample.columns, given),
         totals=given.get("totals", False),
         headings=headings,
         strict=given.get("strict", False),
@@ -210,7 +203,7 @@ def _without_blank_end(sample: TextSample, *, has_header: bool) -> TextSample:
     least = max(2, sample.width - (sample.width if has_header else 1))
     width = sample.width
     while width > least and not any(sample.first[width - 1 :] if has_header else []):
-        if not sample.body or any(sample.column(width - 1)):
+        if not sample.body or any(sample.columns[width - 1]):
             break
         width -= 1
     if width == sample.width:

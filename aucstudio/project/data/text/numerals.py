@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from aucstudio.project.data import text as vocabulary
@@ -26,6 +26,11 @@ _FIRST_OF_REMARKS = frozenset("nN<([\\#")
 def is_missing_number(cell: str, words: frozenset[str] = MISSING_NUMBER) -> bool:
     """Return whether a stripped cell is a missing value among numbers."""
     return cell.lower() in words
+
+
+def known_numbers(cells: Iterable[str], words: frozenset[str] = MISSING_NUMBER) -> list[str]:
+    """Return the stripped cells that are not missing values among numbers."""
+    return [cell for cell in cells if cell.lower() not in words]
 
 
 def is_remark(cell: str) -> bool:
@@ -255,7 +260,7 @@ def guess_decimal(columns: Sequence[Sequence[str]], delimiter: str) -> str:
     votes = {".": 0, ",": 0}
     undecided = False
     for cells in columns:
-        known = [_without_unit(cell) for cell in cells if _DIGIT.search(cell)]
+        known = cells if are_plain(cells) else [*map(_without_unit, _with_digits(cells))]
         fits = marks_of(known, delimiter)
         for mark in fits if len(fits) == 1 else ():
             votes[mark] += 1
@@ -263,6 +268,11 @@ def guess_decimal(columns: Sequence[Sequence[str]], delimiter: str) -> str:
     if votes["."] == votes[","] == 0:
         return "," if undecided and delimiter != "," else "."
     return "," if votes[","] > votes["."] else "."
+
+
+def _with_digits(cells: Iterable[str]) -> Iterator[str]:
+    """Yield the cells that hold a digit and are no remarks in place of numbers."""
+    return (cell for cell in cells if _DIGIT.search(cell) and not is_remark(cell))
 
 
 def _without_unit(cell: str) -> str:
@@ -276,7 +286,11 @@ def marks_of(known: Sequence[str], delimiter: str) -> set[str]:
     A mark before three digits groups thousands if the other cells are whole numbers below 1,000:
     decimals would not all have three places.
     """
-    fits = {form.decimal for form in formats(".") if known and form.matches_all(known)}
+    fits = {
+        mark
+        for mark in _GROUPS
+        if known and any(form.matches_all(known) for form in formats(mark)[:2])
+    }
     if len(fits) < 2 or delimiter == ",":
         return fits
     bare = [cell for cell in known if not may_be_grouped(cell)]

@@ -275,7 +275,6 @@ def detect_comments(text: str, dialect: Dialect) -> tuple[str, list[int]]:
     No row of the table but the names may begin with it.
     """
     lines = text.split("\n")
-    width = modal_width(cut_rows(text, False, dialect))
     rules = [line.lstrip()[:3] for line in lines if _RULED.fullmatch(line)]
     plain = dataclasses.replace(dialect, skip=0)
     for mark in (*_COMMENTS, *rules[:1]):
@@ -285,7 +284,7 @@ def detect_comments(text: str, dialect: Dialect) -> tuple[str, list[int]]:
         marked = [k for k in marked if k >= dialect.skip]
         if not marked or (len(marked) > len(lines) / 2 and len(marked) > len(lines) - 3):
             continue
-        first_row = _first_row(lines, {*marked})
+        first_row, width = _first_row(lines, {*marked}), modal_width(cut_rows(text, False, dialect))
         widths = (_count_cells(lines[k], plain) for k in marked if k > first_row)
         if mark in rules or not any(count == width for count in widths):
             return mark, [k + 1 for k in marked]
