@@ -478,9 +478,9 @@ def test_runs_that_cannot_be_compared_are_below_a_line(view, add, session, qtbot
     forest = view.picture.forest
     assert {run.name for run in view.shown.found.runs[:2]} == {"a", "b"}
     assert view.shown.starts == (2,)
-    (line,) = forest.remarks
+    line, words = forest.remarks
     heights = [y for _, y in points(forest.dots)]
-    assert heights[1] < line.value() < heights[2]
+    assert heights[1] < line.value() == words.pos().y() < heights[2]
     names = dict(forest.plot.getAxis("left")._tickLevels[0])
     assert names[heights[2]] == "c"
     session.select(made["a"].id)

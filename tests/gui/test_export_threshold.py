@@ -365,6 +365,7 @@ def test_opening_the_dialog_does_not_block_the_window(
     answers.save_path = str(tmp_path / "other.aucmodel")
     dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
     assert "the expected cost is least" in load_model(tmp_path / "other.aucmodel").threshold_rule
+    dialog.buttons.button(QDialogButtonBox.StandardButton.Close).click()
     qtbot.waitUntil(lambda: not window.findChildren(ExportModelDialog))
 
 

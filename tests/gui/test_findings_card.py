@@ -424,7 +424,8 @@ def test_finding_of_values_beyond_a_limit_offers_both_ways(open_card, qtbot):
 
 
 def test_sign_that_may_be_missing_is_read_as_missing(open_card, qtbot):
-    rows = [f"{('-', 'north', 'south')[k % 3]},{k % 2}" for k in range(90)]
+    wards = "-", "north", "south", "east", "west", "middle"
+    rows = [f"{wards[k % 6]},{k // 6 % 2}" for k in range(90)]
     card = open_card("ward,label", rows)
     with qtbot.waitSignal(card.import_asked) as asked:
         press(card, "Read as missing: ward", qtbot)

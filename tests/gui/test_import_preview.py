@@ -321,8 +321,9 @@ def test_action_on_cells_of_a_file_reads_it_again_at_once(window, qtbot, tmp_pat
     path.write_text("crp,y\n" + "".join(rows))
     window.open_now(path)
     card = window.workplace.data_panel
-    qtbot.waitUntil(lambda: card.findChildren(QAbstractButton, "finding_0_action_1"))
-    (half,) = card.findChildren(QAbstractButton, "finding_0_action_1")
+    name = "finding_0_action_1"
+    qtbot.waitUntil(lambda: bool(card.findChildren(QAbstractButton, name)), timeout=PATIENCE)
+    (half,) = card.findChildren(QAbstractButton, name)
     with qtbot.waitSignal(window.session.files.opened, timeout=PATIENCE):
         press(qtbot, half)
     assert not window.findChildren(ImportPreview)

@@ -62,14 +62,14 @@ def actions(finding: Finding, table: Table) -> list[Action]:
         return [use, *ignore] if is_one else ignore
     if finding.kind == "leak":
         return ignore
+    if finding.code == "sign_may_be_missing":
+        missing = (*table.dialect.missing, *finding.values)
+        return [("Read as missing", {"dialect": {"missing": missing}}, "")]
     if finding.kind == "kind" and finding.values:  # codes
         words = "Make them categories" if several else "Make it a category"
         return [(words, {"roles": dict.fromkeys(names, "category")}, f"{shown} as category")]
     if finding.code == "import_unreadable" and not table.limited.keys().isdisjoint(names):
         return [(f"Read as {way}", {"dialect": {"limits": way}}, "") for way in ("limit", "half")]
-    if finding.code == "sign_may_be_missing":
-        missing = (*table.dialect.missing, *finding.values)
-        return [("Read as missing", {"dialect": {"missing": missing}}, "")]
     if finding.kind == "group" and not several:
         return [("Keep together", {"roles": {names[0]: "group"}}, f"Group by {shown}"), *ignore]
     if finding.kind == "sentinel":

@@ -47,8 +47,8 @@ class ForestPlot(QObject):
     dots, splits : ScatterPlotItem
     whiskers : list of PlotCurveItem
         One for each run that has an interval.
-    remarks : list of InfiniteLine
-        One above each group of runs that cannot be compared with those above.
+    remarks : list of GraphicsObject
+        A line and a text above each group of runs that cannot be compared with those above.
     """
 
     clicked = Signal(int, bool)
@@ -69,7 +69,7 @@ class ForestPlot(QObject):
         self.splits = pg.ScatterPlotItem(size=6, hoverable=True, tip=data_tip)
         self.dots = pg.ScatterPlotItem(size=11, hoverable=True, tip=data_tip)
         self.whiskers: list[pg.PlotCurveItem] = []
-        self.remarks: list[pg.InfiniteLine] = []
+        self.remarks: list[pg.GraphicsObject] = []
         self._runs: Sequence[RunFigures] = ()
         self._rows: list[int] = []  # the row of each run; remarks have rows between them
         self._measure, self._band = "", (0.0, 1.0)
@@ -93,13 +93,13 @@ class ForestPlot(QObject):
         self.plot.setLabel("bottom", title, color=current_theme().muted)
         self._draw_whiskers(looks)
         self._draw_dots(looks)
-        self._draw_remarks(shown.starts)
         self.write_names()
         names = tuple(run.name for run in found.runs)
         framed = (found.measure, shown.band, names, shown.starts)
         if framed != self._framed:
             self._framed = framed
             self._frame()
+        self._draw_remarks(shown.starts)
 
     def fit_rows(self) -> None:
         """Limit the height of the rows, for the present text size."""
@@ -197,13 +197,15 @@ class ForestPlot(QObject):
         for item in self.remarks:
             self.plot.removeItem(item)
         self.remarks, theme = [], current_theme()
-        for start in starts:
-            look = {"color": theme.muted, "fill": theme.card, "anchors": [(0.5, 0.5)] * 2}
-            words, place = text("not_comparable_above"), self._rows[start] - 1
-            made = pg.InfiniteLine(place, 0, pen(theme.line), label=words, labelOpts=look)
-            made.label.setFont(self.plot.font())
-            self.remarks.append(made)
-            self.plot.addItem(made, ignoreBounds=True)
+        middle = self.plot.getViewBox().viewRect().center().x()
+        for row in (self._rows[start] - 1 for start in starts):
+            said = text("not_comparable_above")
+            words = pg.TextItem(said, theme.muted, anchor=(0.5, 0.5), fill=theme.card)
+            words.setFont(self.plot.font())
+            words.setPos(middle, row)
+            self.remarks += [pg.InfiniteLine(row, 0, pen(theme.line)), words]
+        for item in self.remarks:
+            self.plot.addItem(item, ignoreBounds=True)
 
     def write_names(self) -> None:
         """Write the names on the left and the figures on the right, in the available room."""
