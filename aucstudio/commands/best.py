@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
     from aucstudio.project.results.documents import data_sentence
     from aucstudio.project.store.project.project_file import keep_first_reading, open_or_create
     from aucstudio.project.tournament.candidate_comparison import Budget
-    from aucstudio.project.tournament.search import find_best
+    from aucstudio.project.tournament.search import SearchRequest, find_best
     from aucstudio.project.tournament.verdict import (
         best_document,
         leaderboard_text,
@@ -49,10 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
     with signals.noted() as interrupted:
         result = find_best(
-            table,
-            validation,
-            band,
-            folds=options.folds,
+            SearchRequest(table, validation, band, folds=options.folds),
             budget=Budget(60.0 * options.minutes, interrupted),
             store=lambda record: record if project is None else project.add_run(record),
             watch=watch,

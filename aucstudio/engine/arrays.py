@@ -29,6 +29,12 @@ F = TypeVar("F", bound=np.floating[Any])
 Keys = NDArray[np.uint64]
 
 
+def class_counts(positive: Mask) -> tuple[int, int]:
+    """Count positives and negatives."""
+    m = int(np.count_nonzero(positive))
+    return m, len(positive) - m
+
+
 def portions(count: int, width: int, numbers: int) -> Iterator[slice]:
     """Cut a count into slices that hold so many numbers at most, ``width`` for each of the count.
 

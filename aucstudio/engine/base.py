@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucstudio.engine import roc
-from aucstudio.engine.arrays import Array, Mask
+from aucstudio.engine.arrays import Array, Mask, class_counts
 from aucstudio.engine.declared import Declared
 from aucstudio.engine.fit import (
     Context,
@@ -239,8 +239,7 @@ class AUCClassifier(Declared, _Estimator):
         weights = self._weigh(sample_weight, positive)
         counted = slice(None) if weights is None else np.flatnonzero(weights)
         train = positive[counted]
-        m = int(np.count_nonzero(train))
-        self.check_size(m, len(train) - m, rows.shape[1])
+        self.check_size(*class_counts(train), rows.shape[1])
         if self._is_given_kernel():
             callback, given["given"] = callback_on_columns(callback, len(rows)), given_kernel(rows)
             X_train = row_numbers(rows)[counted]
@@ -509,8 +508,7 @@ class AUCClassifier(Declared, _Estimator):
         else:
             self.intercept_ = done.intercept
         self.train_scores_ = scores + self.intercept_
-        m = int(np.count_nonzero(positive))
-        few = min(m, len(positive) - m)
+        few = min(class_counts(positive))
         if few <= _FEW_ROWS and np.isfinite(scores).all():
             area = roc.auc(positive, scores, weights=weights)
             if area < 0.5:

@@ -136,14 +136,10 @@ class Passes:
 
 def mean_variance(passes: Passes) -> float:
     """Return the variance of all numbers of the rows, as ``X.var()`` is, in one pass."""
-    whole = (0, 0.0, 0.0)  # the count of the numbers, their mean, and their squares about it
+    count, mean, square = 0, 0.0, 0.0  # of the numbers so far; squares about the mean
     for _, X in passes.pieces():
-        mean = float(X.mean())
-        whole = _joined(whole, (X.size, mean, float(np.square(X - mean).sum())))
-    return whole[2] / whole[0]
-
-
-def _joined(a: tuple[int, float, float], b: tuple[int, float, float]) -> tuple[int, float, float]:
-    count, off = a[0] + b[0], b[1] - a[1]
-    between = off**2 * a[0] * b[0] / count
-    return count, a[1] + off * b[0] / count, a[2] + b[2] + between
+        off, before = float(X.mean()) - mean, count
+        count += X.size
+        square += float(np.square(X - (mean + off)).sum()) + off**2 * before * X.size / count
+        mean += off * X.size / count
+    return square / count

@@ -180,3 +180,8 @@ class Reporter:
             return self.report()
         finally:
             self._monitor.is_partial = False
+
+    def pause(self) -> None:
+        """Report within an iteration as :meth:`stop` does; raise Stopped on a request to stop."""
+        if self.stop():
+            raise Stopped("iterating")

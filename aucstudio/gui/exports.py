@@ -121,12 +121,13 @@ class Exports(QObject):
         first.refresh()
         views = {view.title: view for view in (first, active) if view.plots()}
         pictures = {t: printing.draw(view, _REPORT_SHEET).svg() for t, view in views.items()}
-        band = self._session.plan.band
+        band, table = self._session.plan.band, self._session.table
+        more = [block for view in self._deck.made_views() for block in view.report_blocks()]
         self._files.ask(
             "Save the report",
             "report.html",
             _PAGES,
-            lambda path: write_report(path, runs, band, pictures),
+            lambda path: write_report(path, runs, band, pictures, table, more),
         )
 
     def _on_card(self) -> None:

@@ -42,7 +42,7 @@ from aucstudio.project.data.preparing.preparation import learn_preparation
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.tournament.candidate_comparison import Budget
-from aucstudio.project.tournament.search import find_best
+from aucstudio.project.tournament.search import SearchRequest, find_best
 
 RANGE = (0.0, 0.1)
 TAKE_MISSING = ("tuned boosting", "careful analyst")
@@ -154,7 +154,8 @@ def found_best(path, table, train, test, minutes, folder):
         file.write_text("\n".join([lines[0], *(lines[1 + row] for row in rows)]) + "\n")
     known = {"label": table.label, "positive": table.positive}
     budget = Budget(60.0 * minutes)
-    board = find_best(read_table(files[0], **known), Validation(), RANGE, budget=budget)
+    request = SearchRequest(read_table(files[0], **known), Validation(), RANGE)
+    board = find_best(request, budget=budget)
     model = board.model or board.record.splits[0].model
     return model.score(read_table(files[1], **known)), board
 

@@ -27,8 +27,7 @@ from aucstudio.project.results.thresholds import curve_of
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.database import as_stored
 from aucstudio.project.tournament import background
-from aucstudio.project.tournament.background import SearchRequest
-from aucstudio.project.tournament.search import find_best, held_out_once
+from aucstudio.project.tournament.search import SearchRequest, find_best, held_out_once
 from aucstudio.project.tournament.standings import (
     READY,
     STOPPED,
@@ -67,11 +66,7 @@ class Ended:
     def __init__(self, table):
         self.runs, updates = [], []
         self.board = find_best(
-            table,
-            Validation(),
-            (0.0, 0.3),
-            folds=3,
-            entrants=QUICK,
+            SearchRequest(table, Validation(), (0.0, 0.3), folds=3, entrants=QUICK),
             store=self.store,
             watch=updates.append,
         )
@@ -262,6 +257,25 @@ def test_untested_entry_can_be_run(view, ended, qtbot):
     record = session.shown_runs()[-1].record
     assert record.experiment.method == "logistic"
     assert record.experiment.validation == ended.standings.validation
+
+
+def test_best_model_is_repeated_on_other_rows(view, ended, qtbot):
+    session = view.session
+    ended.enter(session)
+    session.change("Use folds", validation=Validation("folds", folds=3))
+    shown(view, qtbot)
+    best = session.records[ended.standings.best].experiment
+    for seed in (1, 2):
+        press(qtbot, view.verdict.repeat)
+        qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+        record = session.shown_runs()[-1].record
+        made = record.experiment
+        assert (made.method, made.params) == (best.method, best.params)
+        assert made.validation == Validation("folds", folds=3, seed=seed)
+        assert len(record.splits) == 3
+    session.change("Use a test file", validation=Validation("file", test_file="t.csv"))
+    shown(view, qtbot)
+    assert not view.verdict.repeat.isVisible()  # its rows are always the same
 
 
 def test_running_search_draws_its_course(view, qtbot):

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QWidget
 
+from aucstudio.engine.reliability import Reliability
+from aucstudio.gui.common.plots.rate_axes import LINEAR, ROOT
 from aucstudio.gui.dialogs.export_model import REFIT, VALIDATED, ExportModelDialog
-from aucstudio.gui.pages.scores.calibration_view import CalibrationView
+from aucstudio.gui.pages.scores.calibration_view import CalibrationView, suitable_axis
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.calibration import AS_IT_STANDS, TITLES, estimate_calibration
 from aucstudio.project.results.thresholds import Target
@@ -176,3 +178,22 @@ def test_run_names_are_not_cut_in_a_small_window(view, session, qtbot):
     qtbot.waitUntil(lambda: table.viewport().width() < 600)
     room = table.visualRect(table.sheet.index(0, 0)).width()
     assert table.sizeHintForColumn(0) <= room
+
+
+def test_axes_suit_the_data_until_they_are_chosen(view, session, folds, qtbot):
+    shown(view, qtbot)
+    assert view.axes_combo.currentText() == "Linear"
+    diagram = estimate_calibration(folds, "platt").diagram
+    shares = np.array([0.001, 0.002, 0.004, 0.5])
+    crowded = Reliability(*np.ones((2, 4), dtype=int), *[shares] * 6)
+    one = dataclasses.replace(estimate_calibration(folds, "platt"), diagram=crowded)
+    assert suitable_axis([one]) is ROOT
+    assert suitable_axis([dataclasses.replace(one, diagram=diagram)]) is LINEAR
+    view.diagram.show([(session.plan.looks[folds.id], one)], [], ROOT)
+    np.testing.assert_allclose(points(view.diagram.lines[0]), np.sqrt([shares, shares]).T)
+    choose(view.axes_combo, ROOT)
+    view.axes_combo.activated.emit(1)
+    shown(view, qtbot)
+    assert view.axes_combo.currentText() == "Square root"
+    roots = np.sqrt([diagram.mean, diagram.share]).T
+    np.testing.assert_allclose(points(view.diagram.lines[0]), roots)

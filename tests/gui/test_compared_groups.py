@@ -9,6 +9,7 @@ from pyqtgraph import TextItem
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.compare.compare_view import GROUPS, PICTURE, CompareView
 from aucstudio.gui.pages.compare.subgroups import statement
+from aucstudio.notices import text
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.subgroups import subgroups
 from aucstudio.project.results.summary import Estimate
@@ -187,3 +188,12 @@ def test_levels_are_greys_named_beside_their_curves(table_session, view, qtbot):
     assert len({*inks}) == len(page.found.groups)
     names = [item.toPlainText() for item in page.plot.items() if isinstance(item, TextItem)]
     assert sorted(names) == ["north", "south"]
+
+
+def test_middle_says_what_is_being_compared(table_session, view, qtbot):
+    put(table_session, make_record(table_session.table))
+    refresh_and_wait(qtbot, view)
+    view.show_switch.choose(GROUPS)
+    assert view.hint.isVisible()
+    assert view.hint.text() == text("groups_computed", name="Run", column="town")
+    qtbot.waitUntil(lambda: not view.busy())

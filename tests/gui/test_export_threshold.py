@@ -379,3 +379,15 @@ def test_unsupported_export_format_is_reported_before_saving(table_session, open
     assert not save_button.isEnabled()
     dialog.format.setCurrentIndex(dialog.format.findData("script"))
     qtbot.waitUntil(save_button.isEnabled)
+
+
+def test_dialog_begins_with_the_range_of_the_training_where_the_whole_curve_is_shown(
+    table_session, open_dialog
+):
+    band = (0.0, 0.2)
+    put(table_session, make_record(table_session.table, "svm-pauc", {"fpr_range": band}))
+    table_session.set_band(0.0, 1.0)
+    dialog = open_dialog()
+    assert dialog.choice.target == Target("fpr", band[1])
+    words = text("threshold_of_range_end", range=band, trained=True)
+    assert words in dialog.choice.chooser.remarks.text()

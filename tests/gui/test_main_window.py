@@ -265,10 +265,19 @@ def test_report_card_and_command_of_a_run_are_saved(
     answers.save_path = str(tmp_path / "report.html")
     messages = []
     window.session.message.connect(messages.append)
+    window.deck.show_view(window.deck.view("calibration_view"))
+    calibration = window.deck.view("calibration_view")
+    qtbot.waitUntil(lambda: bool(calibration.table.sheet.rows), timeout=PATIENCE)
+    compare = window.deck.view("compare_view")
+    window.deck.show_view(compare)
+    compare.show_switch.choose("groups")
+    qtbot.waitUntil(lambda: compare.groups.found is not None, timeout=PATIENCE)
     window.findChild(QAction, "action_export_report").trigger()
     qtbot.waitUntil(lambda: f"Saved {answers.save_path}" in messages)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "AUC-SVM" in page
+    assert "Calibration</h2>" in page
+    assert f" by {compare.groups.found.column}</h2>" in page
     assert "data:image/svg+xml" in page
     answers.save_path = str(tmp_path / "card.md")
     monkeypatch.setattr(prompts, "ask_item", lambda *_: "town")

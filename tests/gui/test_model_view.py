@@ -15,6 +15,7 @@ from aucstudio.gui.pages.model.model_view import ModelView
 from aucstudio.gui.pages.model.tree import place
 from aucstudio.notices import text
 from aucstudio.project.data.validation import Validation
+from aucstudio.project.explain.effects import coefficients
 from aucstudio.project.explain.importance import permutation_importance
 from aucstudio.project.explain.trees import Node
 from tests.gui.conftest import choose, make_record, pick, points, put, refresh_and_wait
@@ -86,6 +87,13 @@ def test_weights_are_means_over_splits_with_each_split(qtbot, table_session, vie
     k = next(i for i, name in enumerate(data["feature"]) if name == "x0")
     scale = np.mean([split.model.preparation.scales[0] for split in record.splits])
     assert data["weight_per_unit"][k] == pytest.approx(record.splits[0].coef[0] / scale)
+    found = coefficients(record.splits)
+    column, (count, share) = next(iter(found.of_columns.items()))
+    words = text("model_weights_column", column=column, count=count, share=100 * share)
+    assert words in view.sentence.text()
+    tips = [row.tip for row in chart.rows if row.name.startswith(f"{column} = ")]
+    assert len(tips) == count
+    assert all(words in tip for tip in tips)
 
 
 @pytest.mark.slow

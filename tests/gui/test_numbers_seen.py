@@ -7,10 +7,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QScrollArea
 
 from aucstudio.engine import METHODS
+from aucstudio.gui.common.plots import rate_axes as axes
 from aucstudio.gui.common.plots.axes import BEYOND
 from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
 from aucstudio.gui.pages.compare.compare_view import CompareView
-from aucstudio.gui.pages.roc import axes
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.scores.score_plot import HeightAxis
 from aucstudio.gui.pages.scores.worst_rows import band_sentence, number

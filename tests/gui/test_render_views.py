@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QDialog, QWidget
 
-from aucstudio.gui.pages.roc import axes
+from aucstudio.gui.common.plots import rate_axes as axes
 from aucstudio.gui.pages.roc.lines import FACES
 
 PATH = Path(__file__).parents[2] / "packaging" / "render_views.py"

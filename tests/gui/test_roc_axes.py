@@ -10,7 +10,8 @@ from scipy.stats import norm
 
 from aucstudio.engine import inference, roc
 from aucstudio.gui.common import curve_figures
-from aucstudio.gui.pages.roc import axes, words
+from aucstudio.gui.common.plots import rate_axes as axes
+from aucstudio.gui.pages.roc import words
 from aucstudio.gui.pages.roc.bands import NONE, bounds_of
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun

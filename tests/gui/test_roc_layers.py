@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from aucstudio.engine import inference, roc
 from aucstudio.gui.common.curve_figures import run_curves
+from aucstudio.gui.common.plots import rate_axes as axes
 from aucstudio.gui.common.plotting import make_plot
-from aucstudio.gui.pages.roc import axes, overlays
+from aucstudio.gui.pages.roc import overlays
 from aucstudio.gui.pages.roc.costs import CostLayer, hull_of, prior_at, prior_step
 from aucstudio.gui.pages.roc.operating_point import OperatingPointLayer
 from aucstudio.gui.pages.roc.overlays import DifferenceLayer, IsometricLayer, Scene

@@ -7,8 +7,8 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 
 from aucstudio.engine import inference, roc
 from aucstudio.gui.common import curve_figures
+from aucstudio.gui.common.plots.rate_axes import nearest
 from aucstudio.gui.pages.roc import words
-from aucstudio.gui.pages.roc.axes import nearest
 from aucstudio.gui.pages.roc.lines import FACES, shapes_of
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun

@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen, QTransform
 
 from aucstudio.engine import roc
+from aucstudio.gui.common.plots import rate_axes as axes
 from aucstudio.gui.common.plots.curves import CurveItem, PlacedLine
-from aucstudio.gui.pages.roc import axes
 from aucstudio.gui.pages.roc.lines import FACES
 
 PIXELS = 320, 240

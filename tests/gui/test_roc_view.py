@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QApplication
 
 from aucstudio.engine import inference, roc
 from aucstudio.gui.common import curve_figures, printing
+from aucstudio.gui.common.plots.rate_axes import place
 from aucstudio.gui.common.theme import DARK, LIGHT, run_colour
 from aucstudio.gui.pages.roc import words as texts
-from aucstudio.gui.pages.roc.axes import place
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun

@@ -5,17 +5,19 @@ import itertools
 
 import pytest
 from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, QPoint, Qt
-from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPushButton
 
 from aucstudio.gui.panels.run_columns import COLUMNS, KEYS
 from aucstudio.gui.panels.runs_panel import RunsPanel
-from aucstudio.gui.panels.runs_table import BELOW, CAUTION
+from aucstudio.gui.panels.runs_table import BELOW, CAUTION, smaller
 from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.preferences import TableLook, preferences
 from aucstudio.notices import text
+from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
-from aucstudio.project.results.summary import auc_summary, pauc_summary
+from aucstudio.project.results.leaks import leaks_used
+from aucstudio.project.results.summary import Estimate, auc_summary, pauc_summary
 from aucstudio.project.runs.record import FAILED, STOPPED
 from tests.gui.conftest import card_lines, card_text, make_record
 
@@ -702,3 +704,37 @@ def test_list_takes_the_height_that_the_card_leaves(panel, qtbot):
     QApplication.processEvents()
     inside, shown = panel.details.area.widget(), panel.details.area.viewport()
     assert shown.height() <= inside.sizeHint().height() + 8
+
+
+@pytest.mark.parametrize("key", ["auc", "pauc"])
+@pytest.mark.parametrize("high", [0.99999, 1.0, 0.999])
+def test_interval_fits_its_column(panel, qtbot, monkeypatch, key, high):
+    """Also that of a nearly perfect run, and of one trained for another range."""
+    nearly = Estimate(0.99, 0.946, high)
+    wait(qtbot, panel)
+    known = panel.model.figures.known
+    monkeypatch.setattr(
+        panel.model.figures,
+        "known",
+        lambda record: dataclasses.replace(known(record), area=nearly, part=nearly),
+    )
+    below = cell(panel, "narrow", key).data(BELOW)
+    assert below.startswith(".946–")
+    room = panel.view.columnWidth(KEYS.index(key)) - 10  # the margins of a cell
+    assert QFontMetrics(smaller(panel.view.font())).horizontalAdvance(below) <= room
+
+
+def test_leak_is_a_warning_of_the_card_of_runs_with_its_column(panel, session, tmp_path, qtbot):
+    path = tmp_path / "leak.csv"
+    lines = [f"{k * 37 % 101},{int(k % 3 == 0)},{int(k % 3 == 0)}" for k in range(300)]
+    path.write_text("\n".join(["x,copied,label", *lines]) + "\n")
+    leaky = read_table(path, label="label")
+    session.put_table(leaky.with_roles(ignore=["copied"]))
+    fill(session, {"clean": make_record(session.table), "leaking": make_record(leaky)})
+    details = panel.details
+    (found,) = leaks_used(session.records["leaking"], leaky)
+    qtbot.waitUntil(lambda: str(found) in details.warnings.sentences, timeout=PATIENCE)
+    session.select("clean")
+    assert str(found) not in details.warnings.sentences
+    wait(qtbot, panel)
+    assert str(found) not in details.warnings.sentences

@@ -13,9 +13,11 @@ from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.gui.state.plan import Plan, read_plan
+from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.project.data.validation import Validation
-from aucstudio.project.results.thresholds import Target
+from aucstudio.project.results.thresholds import Confusion, Stakes, Target
+from aucstudio.project.results.thresholds import choose as choose_threshold
 from tests.gui.conftest import choose, make_record, put, save_as, shown, train
 
 
@@ -372,3 +374,33 @@ def test_threshold_moves_are_one_undo_step_of_their_run(session, add):
     session.undo_stack.redo()
     assert session.focus.threshold == 0.1
     assert not session.undo_stack.canRedo()
+
+
+def test_counts_of_every_split_are_added_up(session, add, scores_chooser, qtbot):
+    record = add(repeats=3)
+    session.set_threshold(target=Target("fpr", 0.1))
+    cuts = [choose_threshold(record, k, Target("fpr", 0.1), Stakes()).threshold for k in range(3)]
+    called = [s.test_scores > cut for s, cut in zip(record.splits, cuts, strict=True)]
+    pairs = [(of, s.test_positive) for of, s in zip(called, record.splits, strict=True)]
+    sums = [
+        sum(int((a & b).sum()) for a, b in both)
+        for both in (
+            pairs,
+            [(~of, y) for of, y in pairs],
+            [(of, ~y) for of, y in pairs],
+            [(~of, ~y) for of, y in pairs],
+        )
+    ]
+    words = text("counts_over_splits", splits=3, counts=Confusion(*sums))
+    qtbot.waitUntil(lambda: words in scores_chooser.remarks.text())
+
+
+def test_end_of_the_range_is_named(session, add, scores_chooser, qtbot):
+    add()
+    session.set_band(0.0, 0.1)
+    words = text("threshold_of_range_end", range=(0.0, 0.1), trained=False)
+    session.set_threshold(target=Target("fpr", 0.2))
+    qtbot.waitUntil(lambda: scores_chooser.fields["bound"].text() == "0.2")
+    assert words not in scores_chooser.remarks.text()
+    session.set_threshold(target=Target("fpr", 0.1))
+    qtbot.waitUntil(lambda: words in scores_chooser.remarks.text())

@@ -16,6 +16,7 @@ from aucstudio.gui.pages.training.training_view import TrainingView
 from aucstudio.gui.pages.training.words import step_words
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
+from aucstudio.notices import text
 from aucstudio.notices.words import power_words
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.summary import auc_summary, train_auc
@@ -578,3 +579,19 @@ def test_after_the_last_split_a_step_is_named_until_the_run_ends():
     assert done == 1.0
     assert words
     assert len(Progress(1, 2, None, 0.0, None).describe()[1]) > len("split 2 of 2")
+
+
+@pytest.mark.parametrize(("method", "explained"), [("svm-pauc", True), ("logistic", False)])
+def test_rising_bound_of_a_widened_range_is_explained(view, add, session, method, explained, qtbot):
+    record = make_record(session.table, method)
+    lines = np.arange(3), np.arange(3.0), np.array([10.0, 10.0, 5.0])
+    for gaps, rises in (([6.0, 3.0, 1.0], False), ([3.0, 6.0, 1.0], True)):
+        curve = TrainingCurve(*lines, np.array(gaps), ())
+        splits = tuple(dataclasses.replace(split, curve=curve) for split in record.splits)
+        add(method, splits=splits)
+        session.set_look(session.selected, "Check", visible=False)
+        for run in session.checked_runs():
+            session.set_look(run.record.id, "Check", visible=False)
+        shown(view, qtbot)
+        words = {yes: text("training_key", above="distance", widened=yes) for yes in (True, False)}
+        assert view.key.text() == words[rises and explained]

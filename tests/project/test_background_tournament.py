@@ -17,11 +17,15 @@ from aucstudio.project.store.check import repair_project
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
 from aucstudio.project.tournament.background import (
     SearchLog,
-    SearchRequest,
     SearchStop,
     search_in_background,
 )
-from aucstudio.project.tournament.search import draw_held_out, find_best, held_out_once
+from aucstudio.project.tournament.search import (
+    SearchRequest,
+    draw_held_out,
+    find_best,
+    held_out_once,
+)
 from aucstudio.project.tournament.standings import (
     JUDGED,
     LEFT,
@@ -228,7 +232,8 @@ def test_held_out_measures_of_random_labels_centre_on_one_half(tmp_path, rows, p
         path.write_text("\n".join(["a,b,c,label", *lines]) + "\n")
         table = read_table(path, label="label", positive="yes")
         ends = []
-        find_best(table, Validation(test_size=0.4, seed=seed), entrants=QUICK, watch=ends.append)
+        order = SearchRequest(table, Validation(test_size=0.4, seed=seed), entrants=QUICK)
+        find_best(order, watch=ends.append)
         end = ends[-1]
         best = end.of_run(end.best)
         outer.append(best.held_out.value)

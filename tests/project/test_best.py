@@ -27,7 +27,6 @@ from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament import candidate_comparison, search
 from aucstudio.project.tournament.candidate_comparison import Budget
-from aucstudio.project.tournament.search import find_best
 from aucstudio.project.tournament.standings import (
     READY,
     WAITS,
@@ -64,6 +63,11 @@ def write_table(path, rows=160, signal=1.0, seed=0, groups=None):
         cells = [[*row, f"s{k % groups}"] for k, row in enumerate(cells)]
     path.write_text("\n".join(",".join(row) for row in [names, *cells]) + "\n")
     return path
+
+
+def find_best(table, validation, fpr_range=None, *, folds=search.FOLDS, entrants=None, **more):
+    request = search.SearchRequest(table, validation, fpr_range, folds=folds, entrants=entrants)
+    return search.find_best(request, **more)
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import datetime
 import json
 import math
 import random
+import re
 import runpy
 import subprocess
 import sys
@@ -25,7 +26,14 @@ from aucstudio.project.data.preparing.stored import arrays_of, settings_of
 from aucstudio.project.data.schema import Schema
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text import dates
-from aucstudio.project.data.text.dates import CIRCLES, PARTS, WHOLE, date_part, part_columns
+from aucstudio.project.data.text.dates import (
+    CIRCLES,
+    PARTS,
+    WHOLE,
+    DatePart,
+    date_part,
+    part_columns,
+)
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.explain.contributions import explain_pair, explain_row
@@ -520,3 +528,18 @@ def test_date_parts_improve_the_auc(file, method):
     plain, parted = (model_of(days(file, p)) for p in ([WHOLE], ["weekend", "hour"]))
     of_splits = [roc.auc(s.test_positive, s.test_scores) for r in (parted, plain) for s in r.splits]
     assert of_splits[0] > of_splits[1] + 0.1
+
+
+@pytest.mark.parametrize("part", ["month", "weekday", "hour"])
+def test_described_rule_of_a_circle_gives_its_numbers(part):
+    cells = np.arange(18_000, 18_400) + 0.37
+    plain = DatePart("d", part).of(cells)
+    for turn, function in (("sine", np.sin), ("cosine", np.cos)):
+        circle = DatePart("d", f"{part} {turn}")
+        found = re.match(
+            rf"{turn} of 2π \({part} − (\d)\) / (\d+), rounded to twelve", circle.words
+        )
+        first, steps = map(int, found.groups())
+        expected = np.round(function(2 * np.pi * (plain - first) / steps), 12)
+        np.testing.assert_array_equal(circle.of(cells), expected)
+        assert circle.words.endswith(DatePart("d", part).words)

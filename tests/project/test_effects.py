@@ -35,6 +35,21 @@ def test_coefficients_collect_the_weights_of_all_splits(table, plan):
     assert coefficients(execute(plan("auc-split"), table).splits) is None
 
 
+def test_shares_of_features_add_up_to_those_of_their_columns(table, plan):
+    found = coefficients(execute(plan(repeats=3), table).splits)
+    assert found.shares.sum() == pytest.approx(1.0)
+    several = {}
+    for name, share in zip(found.names, found.shares, strict=True):
+        column = name.partition(" = ")[0]
+        count, known = several.get(column, (0, 0.0))
+        several[column] = count + 1, known + share
+    several = {column: found for column, found in several.items() if found[0] > 1}
+    assert several
+    assert found.of_columns.keys() == several.keys()
+    for column, (count, share) in several.items():
+        assert found.of_columns[column] == (count, pytest.approx(share))
+
+
 @pytest.mark.parametrize("method", ["pauc-boost", "rankboost"])
 def test_curves_of_an_additive_model_sum_to_its_score(table, plan, method):
     X, split = rows_of(execute(plan(method), table), table)

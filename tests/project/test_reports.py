@@ -4,10 +4,15 @@ import re
 from html.parser import HTMLParser
 
 import markdown
+import numpy as np
 import pytest
 
 from aucstudio.cli import main
+from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
+from aucstudio.project.results.documents import named_runs
+from aucstudio.project.results.leaks import leaks_used
 from aucstudio.project.results.page import (
     BulletList,
     Code,
@@ -18,6 +23,10 @@ from aucstudio.project.results.page import (
     as_html,
     as_markdown,
 )
+from aucstudio.project.results.report import write_report
+from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.experiment import DataReference
+from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.study import open_study
 
 HOSTILE = "a|b <script>alert(1)</script> *c* `d` [e](f) #g"
@@ -112,6 +121,43 @@ def test_report_states_methods_groups_warnings_and_absent_columns(project, tmp_p
     assert "per fold" not in page
     assert "sampled" not in page
     assert "of AUC and pAUC by curves drawn from the order of the held-out rows" in page
+
+
+def test_counts_of_a_report_are_those_at_the_end_of_the_range(project, tmp_path):
+    named, band = named_runs(project)
+    (name, record), *_ = named
+    (split,) = record.splits
+    write_report(tmp_path / "r.md", {name: record}, band, {})
+    page = (tmp_path / "r.md").read_text(encoding="utf-8")
+    (found,) = re.findall(r"\| 0.2 ((?:\| \d+ ){4})\|", page)
+    tp, fn, fp, tn = map(int, found.replace("|", " ").split())
+    assert (tp + fn, fp + tn) == (split.test_positive.sum(), (~split.test_positive).sum())
+    assert fp == int(0.2 * (fp + tn))
+    lowest = np.sort(split.test_scores[~split.test_positive])[-1 - fp]
+    assert tp == (split.test_scores[split.test_positive] > lowest).sum()
+    write_report(tmp_path / "r.md", {name: record}, (0.0, 1.0), {})
+    assert "TP" not in (tmp_path / "r.md").read_text(encoding="utf-8")
+
+
+def test_leak_is_reported_of_runs_with_its_column(tmp_path):
+    random = np.random.default_rng(0)
+    y = random.random(300) < 0.3
+    lines = [f"{x:.3f},{t},{int(t)}" for x, t in zip(random.normal(size=300), y, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,copy,label", *lines]) + "\n")
+    table = read_table(tmp_path / "t.csv", label="label")
+    without = table.with_roles(ignore=["copy"])
+    runs = {}
+    for name, used in (("all", table), ("clean", without)):
+        reference = DataReference.to_table(used)
+        runs[name] = execute(plan_experiment(reference, "logistic", {}, Validation()), used)
+    for present in (table, without):  # what the run used counts, not what the next one would
+        (leak,) = leaks_used(runs["all"], present)
+        assert leak.code == "trained_on_leak"
+        assert "copy" in str(leak)
+        assert leaks_used(runs["clean"], present) == []
+    assert leaks_used(runs["all"], None) == []
+    write_report(tmp_path / "r.md", runs, (0.0, 0.1), {}, without)
+    assert f"all: {leak}" in (tmp_path / "r.md").read_text(encoding="utf-8")
 
 
 def test_model_card_has_all_sections(project, tmp_path):

@@ -40,7 +40,7 @@ from aucstudio.project.runs.verification import verify_run
 from aucstudio.project.store.check import repair_project
 from aucstudio.project.store.model_file import save_model
 from aucstudio.project.store.project.project_file import ProjectFile
-from aucstudio.project.tournament.search import find_best
+from aucstudio.project.tournament.search import SearchRequest, find_best
 from aucstudio.project.tournament.verdict import verdict
 from tests.project.test_project_damage import damage_run
 
@@ -354,7 +354,7 @@ def test_tournament_uses_row_weights(tmp_path):
     path.write_text("\n".join(lines) + "\n")
     table = weighted(path, "yes")
     few = [Member.of("logistic"), Member.of("rls"), Member.of("svm-pauc")]
-    board = find_best(table, Validation(), entrants=few)
+    board = find_best(SearchRequest(table, Validation(), entrants=few))
     assert set(board.records) == {"logistic", "rls", "auc-ensemble"}
     (held,) = board.record.splits
     count = np.count_nonzero(held.test_weights)
@@ -387,9 +387,10 @@ def test_class_of_weight_zero_is_refused_before_a_search(tmp_path):
     path.write_text("\n".join(lines) + "\n")
     table = weighted(path, "yes")
     with pytest.raises(InputError, match="no positive row of the held-out part has a weight"):
-        find_best(table, validation)
+        find_best(SearchRequest(table, validation))
+    tested = Validation("file", test_file=str(_without_weight(path)))
     with pytest.raises(InputError, match="no positive row of the test file has a weight"):
-        find_best(table, Validation("file", test_file=str(_without_weight(path))))
+        find_best(SearchRequest(table, tested))
 
 
 def _without_weight(path):

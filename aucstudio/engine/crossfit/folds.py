@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask, class_counts
 from aucstudio.engine.ensembles.selection import Criterion
 
 Folds = list[tuple[Index, Index]]
@@ -36,7 +36,7 @@ def draw_folds(positive: Mask, groups: NDArray[Any] | None, count: int, seed: in
         return [(everything, everything)]
     draw = StratifiedKFold if groups is None else StratifiedGroupKFold
     drawn = draw(count, shuffle=True, random_state=seed).split(positive, positive, groups)
-    folds = [fold for fold in drawn if all(counts(positive[fold[0]]))]
+    folds = [fold for fold in drawn if all(class_counts(positive[fold[0]]))]
     whole = sum(len(held) for _, held in folds) == len(positive)
     return folds if whole else [(everything, everything)]
 
@@ -57,12 +57,6 @@ def _by_class(positive: Mask, groups: NDArray[Any] | None) -> Iterator[NDArray[A
     units = np.arange(len(positive)) if groups is None else groups
     yield units[positive]
     yield units[~positive]
-
-
-def counts(positive: Mask) -> tuple[int, int]:
-    """Count positives and negatives."""
-    m = int(np.count_nonzero(positive))
-    return m, len(positive) - m
 
 
 _MOST_DRAWS, _FEWEST_DRAWS = 200, 50

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from aucstudio.engine import roc
-from aucstudio.engine.arrays import Array, Mask
+from aucstudio.engine.arrays import Array, Mask, class_counts
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import NO_KERNEL, Cost, Work, cost_of, kernel_matrix
 from aucstudio.engine.features.spaces import Vectors, exact
@@ -96,8 +96,7 @@ class ASVM(KernelSettings, AUCClassifier):
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         monitor = context.monitor
-        m = int(np.count_nonzero(positive))
-        n = len(X) - m
+        m, n = class_counts(positive)
         costs = self._costs(m, n)
         space = self._space(X, context)
         # A small C hardly lets w change the objective.

@@ -14,11 +14,11 @@ from typing import Any, Self
 import numpy as np
 
 from aucstudio.engine import roc
-from aucstudio.engine.arrays import Array, Mask
+from aucstudio.engine.arrays import Array, Mask, class_counts
 from aucstudio.engine.base import WeighsRows
 from aucstudio.engine.cost import NUMBER, Cost, Work, cost_of, machine_processors
 from aucstudio.engine.crossfit.fitting import CrossFit, Outcome, Task, able, share_trees
-from aucstudio.engine.crossfit.folds import counts, draw_folds
+from aucstudio.engine.crossfit.folds import draw_folds
 from aucstudio.engine.crossfit.members import Member, is_listed, library
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, Criterion, choose_weights
 from aucstudio.engine.fit import Context, Fit
@@ -115,7 +115,7 @@ class AUCEnsemble(WeighsRows):
         folds = draw_folds(positive, context.groups, self.n_folds, self.random_state)
         largest = max(folds, key=lambda fold: len(fold[0]))[0]
         members = self._members(*X.shape)
-        estimators, _ = able(members, *counts(positive[largest]), X.shape[1])
+        estimators, _ = able(members, *class_counts(positive[largest]), X.shape[1])
         dealt = {member: share_trees(one, len(folds)) for member, one in estimators.items()}
         criterion = Criterion.of_range(self.fpr_range, positive, context.weights)
         board = CrossFit(X, positive, folds, dealt, criterion, context.monitor, context.weights)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.arrays import Array, Mask
+from aucstudio.engine.arrays import Array, Mask, class_counts
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.cost import Cost, Work, cost_of
 from aucstudio.engine.fit import Context, Fit
@@ -103,8 +103,8 @@ class GreedyPAUC(AUCClassifier):
         def look() -> None:
             monitor.stage("pair searches", search.searches / total if total else None)
 
-        m, (alpha, beta) = int(np.count_nonzero(positive)), self.fpr_range
-        search = AngleSearch(m, len(positive) - m, float(alpha), float(beta), look)
+        alpha, beta = map(float, self.fpr_range)
+        search = AngleSearch(*class_counts(positive), alpha, beta, look)
         return search
 
     def _meet(self, columns: list[_Column], search: AngleSearch) -> Iterator[_Column]:

@@ -55,9 +55,6 @@ MOST_HOLD_OUT_ROWS = 10_000
 
 _ROWS_PER_CHUNK = 16_384
 
-PATH = tuple(2.0**k for k in range(10, -21, -2))
-"Values of the regularisation that a search tries."
-
 
 class LeastSquares(KernelSettings, WeighsRows):
     """A method that solves for the direction, or for the weights of the rows if that is less."""

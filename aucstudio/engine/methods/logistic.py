@@ -220,7 +220,7 @@ def _newton(
     """Step until the relative gap is small or nothing improves; return the number of steps too.
 
     Many rows start at the solution of a sample, with its second derivatives. These are computed
-    again, of all rows, where a step does not reduce the gap enough.
+    again, of all rows, where a step does not reduce the gap enough and another one would not do.
     """
     sample, step = problem.sample(), 0
     if sample is None:
@@ -242,7 +242,9 @@ def _newton(
             before, here = here, there or here
             if report(here, step) or ends or here.gap <= gap * here.objective or step == most:
                 return here, step
-            is_fresh = sample is None or here.gap > _CONTRACTION * before.gap
+            rate = here.gap / before.gap
+            suffices = rate < _CONTRACTION or rate * here.gap <= gap * here.objective
+            is_fresh = sample is None or not suffices
             if is_fresh:
                 solve = problem.solver(here)
     except Stopped:

@@ -46,7 +46,7 @@ from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.params import InvalidSetting, param
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers import cutting_plane
-from aucstudio.engine.solvers.pair_descent import KernelSolution, solve_pair_descent
+from aucstudio.engine.solvers.pair_descent import solve_pair_descent
 from aucstudio.engine.solvers.pair_interior_point import PairSolution, solve_box_qp
 from aucstudio.notices import notice, text
 
@@ -190,9 +190,7 @@ class PairSVM(KernelSettings, AUCClassifier):
         bound = self.C / pairs.weight
         return {"c": bound, "margin": self._rho(), "tol": self.tol, "monitor": monitor}
 
-    def _report(
-        self, done: PairSolution | KernelSolution, scorer: Scorer, rows: Index, pairs: Pairs
-    ) -> Fit:
+    def _report(self, done: PairSolution, scorer: Scorer, rows: Index, pairs: Pairs) -> Fit:
         i, j = pairs.rows(_strongest(done.multipliers.ravel(), self.C / pairs.weight))
         return Fit.of(scorer, done, support_pairs=(rows[i], rows[j]))
 

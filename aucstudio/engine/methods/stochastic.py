@@ -6,7 +6,6 @@ features centred and scaled, w' = scale w the weights among them.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from abc import abstractmethod
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask, class_counts
 from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.blocks import Passes, mean_variance
 from aucstudio.engine.cost import FEWER_LANDMARKS, Cost, Work, cluster_bytes, cost_of, landmarks
@@ -154,29 +153,14 @@ def _regularised(
 PARTNERS = 10_000
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Partners:
-    """Rows that stay in memory.
-
-    Attributes
-    ----------
-    F : ndarray of float32, shape (count + 1, r)
-        Their features, and the origin.
-    positive : ndarray of bool, shape (count,)
-    """
-
-    F: Features
-    positive: Mask
-
-
-def draw_partners(rows: Passes, embedding: Embedding, rng: np.random.Generator) -> Partners:
+def draw_partners(rows: Passes, embedding: Embedding, rng: np.random.Generator) -> RowsInMemory:
     """Draw up to 10,000 rows of each class, all equally likely."""
     chosen = []
     for label in (True, False):
         members = np.flatnonzero(rows.positive == label)
         chosen.append(rng.permutation(members)[:PARTNERS])
     wanted = np.sort(np.concatenate(chosen))
-    return Partners(embedding(rows.take(wanted)), rows.positive[wanted])
+    return RowsInMemory(embedding(rows.take(wanted)), rows.positive[wanted])
 
 
 class BlockRows:
@@ -190,16 +174,16 @@ class BlockRows:
     ----------
     rows : Passes
     embedding : Embedding
-    partners : Partners
+    partners : RowsInMemory
     """
 
-    def __init__(self, rows: Passes, embedding: Embedding, partners: Partners) -> None:
+    def __init__(self, rows: Passes, embedding: Embedding, partners: RowsInMemory) -> None:
         self._rows, self._embedding = rows, embedding
         self._positives = np.flatnonzero(partners.positive)
         self._negatives = np.flatnonzero(~partners.positive)
         self._partners = partners.F[:-1]
-        m = int(np.count_nonzero(rows.positive))
-        self._leads = {True: len(rows) / 2 / m, False: len(rows) / 2 / (len(rows) - m)}
+        m, n = class_counts(rows.positive)
+        self._leads = {True: len(rows) / 2 / m, False: len(rows) / 2 / n}
 
     def __len__(self) -> int:
         return len(self._rows)

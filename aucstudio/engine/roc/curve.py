@@ -37,14 +37,13 @@ class Behind(_AtVertices):
     ----------
     fp, tp : ndarray of int, shape (n_vertices,)
         Rows predicted positive.
-    fp_squares, tp_squares : ndarray of shape (n_vertices,)
-        Sums of their squared weights.
+    fp_squares : ndarray of shape (n_vertices,)
+        Sums of the squared weights of these negatives.
     """
 
     fp: NDArray[np.int64]
     tp: NDArray[np.int64]
     fp_squares: Array
-    tp_squares: Array
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -258,10 +258,8 @@ class Ranking:
         if self.weights is None:
             return RocCurve(fp, tp, thresholds, None, trials)
         above_s, above_t = self._above
-        squares = sums_from(self.weights[1] ** 2)[from_t], sums_from(self.weights[0] ** 2)[from_s]
-        return RocCurve(
-            above_t[from_t], above_s[from_s], thresholds, Behind(fp, tp, *squares), trials
-        )
+        behind = Behind(fp, tp, sums_from(self.weights[1] ** 2)[from_t])
+        return RocCurve(above_t[from_t], above_s[from_s], thresholds, behind, trials)
 
     def _trials(self, fp: Index, tp: Index, is_negative: Mask) -> Trials | None:
         """Return what rates are worth where rows come in groups or are weighted.

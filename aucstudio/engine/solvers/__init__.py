@@ -64,17 +64,3 @@ class WithConstant(Direction):
     """
 
     b: float
-
-
-@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class RowDirection(Direction):
-    """A direction that is a combination of rows.
-
-    Attributes
-    ----------
-    coefficients : ndarray of shape (N,)
-        The weight of each row. Their combination equals w up to rounding, and where they differ w
-        is the accurate one.
-    """
-
-    coefficients: Array

@@ -26,6 +26,7 @@ direction of a line, p = Xd; A the matrix of the a; lam multipliers of the cuts.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -191,26 +192,13 @@ def minimise(
         shrink no further.
     """
     state = _State(X, risk, C, Cuts(X.shape[1]) if cuts is None else cuts)
-
-    def report() -> bool:
-        weights = state.weights
-        return monitor.step(
-            done + state.n_iter,
-            state.objective if meant is None else meant(weights, state.scores),
-            gap=state.gap if meant is None else None,
-            scorer=lambda: scorer(weights.copy()),
-        )
-
-    look = Reporter(monitor, report)
+    look = Reporter(monitor, functools.partial(state.report, monitor, done, scorer, meant))
     state.begin(start, look)
-    stalled = 0
     while True:
-        before = state.objective, state.bound
         state.improve(look)
-        stalled = stalled + 1 if before == (state.objective, state.bound) else 0
         found = state.found(tol)
-        stop = look.report() or stalled == _PATIENCE or state.n_iter == max_iter
-        if found.converged or stop:
+        is_over = state.idle == _PATIENCE or state.n_iter == max_iter
+        if look.report() or found.converged or is_over:
             return found
 
 
@@ -224,7 +212,7 @@ class _State:
         self.scores = np.zeros(X.shape[0])
         self._value, self._gradient = risk(self.scores)
         self.objective, self.bound = C * self._value, 0.0
-        self.n_iter = 0
+        self.n_iter = self.idle = 0
 
     @property
     def gap(self) -> float:
@@ -240,6 +228,22 @@ class _State:
             n_iter=self.n_iter,
         )
 
+    def report(
+        self,
+        monitor: Monitor,
+        done: int,
+        scorer: Callable[[Array], Scorer],
+        meant: Meant | None,
+    ) -> bool:
+        """Report the best point; return whether to stop."""
+        weights = self.weights
+        return monitor.step(
+            done + self.n_iter,
+            self.objective if meant is None else meant(weights, self.scores),
+            gap=self.gap if meant is None else None,
+            scorer=lambda: scorer(weights.copy()),
+        )
+
     def begin(self, start: Array | None, look: Reporter) -> None:
         """Start where the initial direction is best; at 0 without one."""
         if start is not None:
@@ -251,6 +255,7 @@ class _State:
     def improve(self, look: Reporter) -> None:
         """Do one iteration: find the model's optimum, and cut on the line from the best point."""
         self.n_iter += 1
+        before = self.objective, self.bound
         inexact = _MODEL_SHARE * min(self.gap, self.bound)
         w, bound = self._cuts.optimum(self._C, self.weights, self._mu, inexact, look.stop)
         self.bound = max(self.bound, bound)
@@ -263,6 +268,7 @@ class _State:
         self._cut(*((point.value, point.gradient, line.scores(point.step)) for point in points))
         self._move(line, best)
         self._adapt(share * float(away @ away) / 2)
+        self.idle = self.idle + 1 if before == (self.objective, self.bound) else 0
 
     def _search(self, target: Array, look: Reporter) -> tuple[Ray, Point, Point]:
         """Bracket the lowest point of the line from the best point to the target."""

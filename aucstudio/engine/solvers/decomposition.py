@@ -31,11 +31,12 @@ from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.solvers import Solution
 
-_FIRST_ROWS, _USUAL_ROWS = 32, 256  # of a working set
+_USUAL_ROWS = 256  # of a working set
 _MOST_ROWS = 512  # of one that the free rows do not fit in otherwise
+_FEW_ROWS = 400  # so many make one working set
 _INNER_SHARE = 0.1  # of the violation, to which a working set is solved
 _STEPS_PER_SET = 20_000  # some hundredths of a second
-_FIRST_TRY = 1e-2  # violation at which Newton's method is tried
+_FIRST_TRY = 1e-3  # violation at which Newton's method is tried
 _NEXT_TRY = 1e-2  # of the last one, where it failed
 _MOST_NEWTON_STEPS = 8
 _PATIENCE = 300_000  # steps in which the gap has to fall to this share, or it will not
@@ -175,7 +176,7 @@ class _State:
         self._y = np.where(positive, 1.0, -1.0)
         self._low, self._high = np.where(positive, 0.0, -costs), np.where(positive, costs, 0.0)
         self.beta, self._v = np.zeros(len(costs)), self._y.copy()
-        self._working, self._size = np.empty(0, np.intp), _FIRST_ROWS
+        self._working, self._size = np.empty(0, np.intp), _USUAL_ROWS
         self._largest = 0.0  # kernel value of a row with itself
 
     @property
@@ -235,11 +236,13 @@ class _State:
 
     def _choose(self) -> Index:
         """Choose rows of the largest violations, and rows of the last working set."""
+        if len(self.beta) <= _FEW_ROWS:
+            return np.arange(len(self.beta))
         if not len(self._working):
             halves = (np.flatnonzero(self._y == sign) for sign in (1.0, -1.0))
             count = self._size // 2
             return np.concatenate([half[:: max(1, -(-len(half) // count))] for half in halves])
-        (rising, falling), count = self._ends, min(self._size // 4, len(self.beta))
+        (rising, falling), count = self._ends, self._size // 4
         middle = (rising.max() + falling.min()) / 2
         up = np.argpartition(-rising, count - 1)[:count]
         down = np.argpartition(falling, count - 1)[:count]
@@ -262,7 +265,7 @@ class _State:
             if not 0 < len(free) <= self._rows.capacity:
                 return False
             system = cholesky(self._rows.block(free))
-            from_v, from_one = system.substitute(v[free]), system.substitute(np.ones(len(free)))
+            from_v, from_one = system.substitute(np.stack([v[free], np.ones(len(free))], axis=1)).T
             b = float((from_v.sum() + beta.sum()) / from_one.sum())
             aim = beta[free] + from_v - b * from_one
             moved = np.clip(aim, self._low[free], self._high[free])
@@ -320,40 +323,41 @@ def _descend(
     tol: float,
 ) -> int:
     """Move pairs of the rows, each time the pair that gains most with the largest violator."""
-    K, x, w, floor, ceiling = (
-        _block(values, place, rows),
-        beta[rows],
-        v[rows],
-        low[rows],
-        high[rows],
-    )
-    steps, i, top, least = 0, -1, -np.inf, np.inf
+    K, x, w, own = _block(values, place, rows), beta[rows], v[rows], np.empty(len(rows))
+    floor, ceiling = low[rows], high[rows]
+    rising, falling, gain = np.empty(len(rows)), np.empty(len(rows)), np.empty(len(rows))
     for t in range(len(rows)):
-        if x[t] < ceiling[t] and w[t] > top:
-            top, i = w[t], t
-        if x[t] > floor[t]:
-            least = min(least, w[t])
-    while top - least > tol and steps < _STEPS_PER_SET:
-        steps += 1
-        mine, most, j = K[i], -1.0, -1
+        own[t] = K[t, t]
+    # Each loop does one thing, so that the compiler makes vector operations of it.
+    for step_count in range(_STEPS_PER_SET):  # noqa: B007  (returned)
         for t in range(len(rows)):
-            if w[t] < top and x[t] > floor[t]:
-                apart = top - w[t]
-                gain = apart * apart / max(K[i, i] + K[t, t] - 2.0 * mine[t], _FLATNESS)
-                if gain > most:
-                    most, j = gain, t
+            rising[t] = w[t] if x[t] < ceiling[t] else -np.inf
+        for t in range(len(rows)):
+            falling[t] = -w[t] if x[t] > floor[t] else -np.inf
+        i = _place_of_largest(rising)
+        top, mine = rising[i], K[i]
+        if not top + falling[_place_of_largest(falling)] > tol:
+            break
+        for t in range(len(rows)):
+            apart = max(top + falling[t], 0.0)
+            gain[t] = apart * apart / max(own[i] + own[t] - 2.0 * mine[t], _FLATNESS)
+        j = _place_of_largest(gain)
         up, down, others = ceiling[i] - x[i], x[j] - floor[j], K[j]
-        step = (top - w[j]) / max(K[i, i] + K[j, j] - 2.0 * mine[j], _FLATNESS)
+        step = (top - w[j]) / max(own[i] + own[j] - 2.0 * mine[j], _FLATNESS)
         step = min(step, up, down)
         x[i] = ceiling[i] if step == up else x[i] + step
         x[j] = floor[j] if step == down else x[j] - step
-        i, top, least = -1, -np.inf, np.inf
         for t in range(len(rows)):
             w[t] -= step * (mine[t] - others[t])
-            if x[t] < ceiling[t] and w[t] > top:
-                top, i = w[t], t
-            if x[t] > floor[t]:
-                least = min(least, w[t])
     _subtract(values, place, rows, x - beta[rows], v)
     beta[rows] = x
-    return steps
+    return step_count
+
+
+@kernel
+def _place_of_largest(values: Array) -> int:
+    best = 0
+    for t in range(1, len(values)):
+        if values[t] > values[best]:
+            best = t
+    return best

@@ -29,8 +29,7 @@ from aucstudio.engine.linalg import chunks, kernel_factor, product
 from aucstudio.engine.losses.pairs import Pairs
 from aucstudio.engine.monitor import Monitor, Stopped
 from aucstudio.engine.scorers import Scorer
-from aucstudio.engine.solvers import Solution
-from aucstudio.engine.solvers.pair_interior_point import solve_box_qp
+from aucstudio.engine.solvers.pair_interior_point import PairSolution, solve_box_qp
 
 MakeScorer = Callable[[Array], Scorer]
 
@@ -45,24 +44,6 @@ _FLATNESS = 1e-15  # of the largest kernel value: a curvature as small as this i
 _PAIRS_PER_BLOCK = 1 << 18
 
 
-@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class KernelSolution(Solution):
-    """What the solver found; ``n_iter`` counts computations of the certificate.
-
-    It is computed after each slice of work, or after an interior point's step.
-
-    Attributes
-    ----------
-    multipliers : ndarray of the pairs' shape
-        a.
-    coefficients : ndarray of shape (N,)
-        beta: the weight of each row.
-    """
-
-    multipliers: Array
-    coefficients: Array
-
-
 def solve_pair_descent(
     pairs: Pairs,
     K: Array,
@@ -73,7 +54,7 @@ def solve_pair_descent(
     monitor: Monitor,
     scorer: MakeScorer,
     limit: float | None = None,
-) -> KernelSolution:
+) -> PairSolution:
     """Solve by sweeps that move a multiplier where much is to be gained, or else another way.
 
     Parameters
@@ -97,9 +78,10 @@ def solve_pair_descent(
 
     Returns
     -------
-    KernelSolution
+    PairSolution
         The iterate of the smallest objective, whether or not a stop or rounding came before the
-        tolerance.
+        tolerance. Its ``n_iter`` counts computations of the certificate: one after each slice of
+        work, or after an interior point's step.
     """
     limit = max(_LEAST_LIMIT, float(len(K)) ** 3) if limit is None else limit
     begin = _Descent(pairs, K, c, margin, tol, functools.partial(monitor.stage, "pairs"))
@@ -108,33 +90,38 @@ def solve_pair_descent(
         return first
     onward = _Onward(monitor, first, scorer)
     try:
-        onward.stage("factorising")
-        factor = kernel_factor(K)
-        done = solve_box_qp(
-            pairs,
-            factor.F,
-            c,
-            margin=margin,
-            tol=tol,
-            monitor=onward,
-            scorer=lambda w, beta: scorer(factor.represent(w, beta)),
-        )
+        second = _solve_inside(pairs, K, c, margin, tol, onward, scorer)
     except Stopped:
         return first
-    beta = factor.represent(done.weights, done.coefficients)
-    second = KernelSolution(
-        multipliers=done.multipliers,
-        coefficients=beta,
-        objective=done.objective,
-        gap=done.gap,
-        n_iter=done.n_iter,
-    )
     return _joined(first, second, tol)
 
 
-def _descend(
-    descent: _Descent, limit: float, monitor: Monitor, scorer: MakeScorer
-) -> KernelSolution:
+def _solve_inside(
+    pairs: Pairs,
+    K: Array,
+    c: float,
+    margin: float,
+    tol: float,
+    monitor: Monitor,
+    scorer: MakeScorer,
+) -> PairSolution:
+    """Solve by the interior point, on a factor of the kernel matrix."""
+    monitor.stage("factorising")
+    factor = kernel_factor(K)
+    done = solve_box_qp(
+        pairs,
+        factor.F,
+        c,
+        margin=margin,
+        tol=tol,
+        monitor=monitor,
+        scorer=lambda w, beta: scorer(factor.represent(w, beta)),
+    )
+    accurate = factor.represent(done.weights, done.coefficients)
+    return dataclasses.replace(done, coefficients=accurate)
+
+
+def _descend(descent: _Descent, limit: float, monitor: Monitor, scorer: MakeScorer) -> PairSolution:
     pause = functools.partial(monitor.stage, "scores")
     iteration, done, stopped = 0, False, False
     while not (done or stopped or descent.at_rest or descent.work > limit):
@@ -170,7 +157,7 @@ class _Descent:
         self._q = _curvatures(K, self._i, self._j, pause)
         self._a, self._s = np.zeros(pairs.count), np.zeros(len(K))
         self._walk = np.zeros(3)
-        self.best = KernelSolution(multipliers=self._a.reshape(pairs.shape), coefficients=self._s)
+        self.best = PairSolution(multipliers=self._a.reshape(pairs.shape), coefficients=self._s)
         self._bound = 0.0
         self._per_refresh = _WORK_PER_REFRESH * (K.size + _WORK_PER_VISIT * pairs.count)
         self._slice = min(_WORK_PER_SLICE, self._per_refresh)
@@ -195,7 +182,7 @@ class _Descent:
         self.at_rest = left > 0.0
         self._slice = min(_WORK_PER_SLICE, _GROWTH * self._slice)
 
-    def measure(self, refresh: Callable[[], None] | None) -> KernelSolution:
+    def measure(self, refresh: Callable[[], None] | None) -> PairSolution:
         """Return the best iterate so far with its certificate.
 
         Given ``refresh``, the scores are computed afresh, and it is called between blocks.
@@ -211,7 +198,7 @@ class _Descent:
         objective = 0.5 * square + self._c * hinge
         self._bound = max(self._bound, self._margin * pairs.total(a) - 0.5 * square)
         if objective < self.best.objective:
-            self.best = KernelSolution(multipliers=a.copy(), coefficients=beta, objective=objective)
+            self.best = PairSolution(multipliers=a.copy(), coefficients=beta, objective=objective)
         gap = max(self.best.objective - self._bound, 0.0)
         needed = self._tol * self.best.objective
         self.best = dataclasses.replace(self.best, gap=gap, needed=needed)
@@ -279,7 +266,7 @@ def _sweep(
 class _Onward(Monitor):
     """A second solver's reports, counted on from a first one's and never worse than its result."""
 
-    def __init__(self, monitor: Monitor, first: KernelSolution, scorer: MakeScorer) -> None:
+    def __init__(self, monitor: Monitor, first: PairSolution, scorer: MakeScorer) -> None:
         super().__init__()
         self._monitor, self._first, self._scorer = monitor, first, scorer
 
@@ -303,7 +290,7 @@ class _Onward(Monitor):
         self._monitor.stage(name, fraction)
 
 
-def _joined(first: KernelSolution, second: KernelSolution, tol: float) -> KernelSolution:
+def _joined(first: PairSolution, second: PairSolution, tol: float) -> PairSolution:
     """Return the better of two iterates, with the better of their bounds."""
     best = min(first, second, key=lambda solution: solution.objective)
     gap = max(best.objective - max(first.bound, second.bound), 0.0)

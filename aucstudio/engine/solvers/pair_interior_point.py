@@ -23,21 +23,29 @@ from aucstudio.engine.linalg import Symmetric, cholesky
 from aucstudio.engine.losses.pairs import Pairs
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import Scorer
-from aucstudio.engine.solvers import RowDirection
+from aucstudio.engine.solvers import Direction, Solution
 from aucstudio.engine.solvers.interior_point import TO_BOUNDARY, iterate
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class PairSolution(RowDirection):
-    """What the solver found.
+class PairSolution(Solution):
+    """A function in the span of the rows.
 
     Attributes
     ----------
     multipliers : ndarray of the pairs' shape
-        a, strictly within (0, c); the coefficients are A^T W a.
+        a.
+    coefficients : ndarray of shape (N,)
+        beta = A^T W a: the weight of each row.
     """
 
     multipliers: Array
+    coefficients: Array
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class PairDirection(PairSolution, Direction):
+    """What the interior point found: a strictly within (0, c), and w, more accurate than beta."""
 
 
 def solve_box_qp(
@@ -49,7 +57,7 @@ def solve_box_qp(
     tol: float = 1e-6,
     monitor: Monitor,
     scorer: Callable[[Array, Array], Scorer],
-) -> PairSolution:
+) -> PairDirection:
     """Solve by Mehrotra's predictor-corrector method.
 
     A step costs O(pairs r + N r^2 + r^3) time; memory is O(pairs + N r + r^2).
@@ -72,7 +80,7 @@ def solve_box_qp(
 
     Returns
     -------
-    PairSolution
+    PairDirection
         The iterate of the smallest objective, whether or not a limit, a stop or rounding came
         before the tolerance.
     """
@@ -97,7 +105,7 @@ class _BoxIterate:
         self._a = np.full(pairs.shape, 0.5 * c)
         self._b = self._a.copy()  # c - a would round to 0 near the bound
         beta, self._w = self._start()
-        self._best = PairSolution(multipliers=self._a.copy(), coefficients=beta, weights=self._w)
+        self._best = PairDirection(multipliers=self._a.copy(), coefficients=beta, weights=self._w)
         self._bound = 0.0  # of no multipliers at all
         # First D, later da; first corrections of z and u, later dz and du.
         self._D, self._p, self._q = (np.empty(pairs.shape) for _ in range(3))
@@ -110,7 +118,7 @@ class _BoxIterate:
         share = 1.0 if linear >= square else linear / square
         return share * beta, share * w
 
-    def measure(self) -> PairSolution:
+    def measure(self) -> PairDirection:
         """Return the best iterate so far with its certificate; prepare the next step on the way."""
         pairs, F = self._pairs, self._F
         beta = self._sum_over_pairs(lambda part: self._a[part])

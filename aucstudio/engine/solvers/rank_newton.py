@@ -18,6 +18,7 @@ p = X d its scores; t step along d.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import TypeAlias
@@ -129,37 +130,22 @@ def minimise(
     Direction
         Not converged where the monitor stopped it, ``max_iter`` did, or rounding lets P and the
         gap fall no further. The gap of single precision rows is that of the rows as they are.
+
+    Raises
+    ------
+    Stopped
+        If rows come in blocks and the monitor stops the first step.
     """
     state = _State(space, SquaredHinge(positive, weights), C, tol, start)
-
-    def report() -> bool:
-        live = functools.partial(space.scorer, state.w)
-        return monitor.step(state.n_iter, state.objective, gap=state.gap, scorer=live)
-
-    look = Reporter(monitor, report)
-
-    def pause() -> None:
-        if look.stop():
-            raise _Interrupted
-
-    try:
+    look = Reporter(monitor, functools.partial(state.report, monitor))
+    with contextlib.suppress(Stopped):
         while not state.stalled and state.n_iter < max_iter:
-            state.improve(pause)
-            if look.report():
-                raise _Interrupted
-            if state.found().converged:
+            state.improve(look.pause)
+            if look.report() or state.found().converged:
                 break
-    except _Interrupted:
+    if monitor.stopped:
         state.leave_the_origin()
-    except Stopped:
-        # Rows in blocks notice a stop within a product: there is no time for another one.
-        if not state.w.any():
-            raise
     return state.found()
-
-
-class _Interrupted(Exception):  # noqa: N818  (an outcome, not an error)
-    """The monitor requests a stop."""
 
 
 class _State:
@@ -188,6 +174,11 @@ class _State:
             needed=max(self._tol * min(self.objective, gained), _FLOOR * self._C),
             n_iter=self.n_iter,
         )
+
+    def report(self, monitor: Monitor) -> bool:
+        """Report the present point; return whether to stop."""
+        live = functools.partial(self._space.scorer, self.w)
+        return monitor.step(self.n_iter, self.objective, gap=self.gap, scorer=live)
 
     def improve(self, pause: Pause) -> None:
         """Do one Newton step."""

@@ -26,7 +26,7 @@ from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.linalg import cholesky, gram
 from aucstudio.engine.monitor import Monitor
 from aucstudio.engine.scorers import Scorer
-from aucstudio.engine.solvers import RowDirection
+from aucstudio.engine.solvers import WithConstant
 from aucstudio.engine.solvers.interior_point import PredictorCorrector, iterate
 
 
@@ -49,18 +49,19 @@ class Costs:
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class TwoMargins(RowDirection):
-    """What the solver found.
+class TwoMargins(WithConstant):
+    """What the solver found; b and rho are the best ones for w.
 
     Attributes
     ----------
-    b, rho : float
-        The best ones for w.
+    coefficients : ndarray of shape (N,)
+        The weight of each row: their combination is w up to rounding.
+    rho : float
     at_zero : float
         Primal value of w = 0.
     """
 
-    b: float
+    coefficients: Array
     rho: float
     at_zero: float = np.inf
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from aucstudio.engine.arrays import Array, Index, Mask, Rows, portions
+from aucstudio.engine.arrays import Array, Index, Mask, Rows, class_counts, portions
 from aucstudio.engine.scorers import Scorer
 from aucstudio.engine.verification.counting import (
     Report,
@@ -143,7 +143,7 @@ class Problem:
         self.trained, self.report = trained, report
         self.params, self.positive = trained.params, trained.positive
         self.y = np.where(self.positive, 1.0, -1.0)
-        self.m, self.n = int(self.positive.sum()), int((~self.positive).sum())
+        self.m, self.n = class_counts(self.positive)
         C, strength = (float(self.params.get(name, 1.0)) for name in ("C", "regularization"))
         scales = {"C": (0.5, C), "lambda": (strength, 1.0), "half lambda": (strength / 2, 1.0)}
         self.penalty, self.weight = scales.get(self.scale, (0.0, 1.0))

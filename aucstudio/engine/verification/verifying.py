@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -29,16 +29,9 @@ _LARGEST_GAP = 1e-2
 _REPEATED = 1e-4  # of the spread of the scores: sums in another order
 
 
-class _Solved(TypedDict):
-    """What an independent solution shows; see :class:`Verified`."""
-
-    route: str
-    solved: float | None
-    bound: float | None
-    solution_difference: float | None
-
-
-_NOT_SOLVED: _Solved = {"route": "", "solved": None, "bound": None, "solution_difference": None}
+# What an independent solution shows: route, objective, bound, difference; see Verified.
+_Solved = tuple[str, float | None, float | None, float | None]
+_NOT_SOLVED: _Solved = "", None, None, None
 
 
 def verify(
@@ -83,12 +76,12 @@ class _Verification:
         self._check_converged()
         solved = self._solve(scores, counted) if self._problem.convex else _NOT_SOLVED
         return Verified(
-            objective=trained.objective,
-            gap=trained.gap,
-            counted=counted,
-            score_difference=difference if math.isfinite(difference) else None,
-            spread=spread,
-            **solved,
+            trained.objective,
+            trained.gap,
+            counted,
+            difference if math.isfinite(difference) else None,
+            spread,
+            *solved,
             repeated=None if self._problem.convex else self._repeat(spread),
             areas=tuple(self._areas()),
             seconds=time.perf_counter() - began,
@@ -167,12 +160,7 @@ class _Verification:
         off = theirs + b - scores - (trained.intercept if problem.has_constant else 0.0)
         if problem.centred and not problem.has_constant:
             off = off - off.mean()
-        return {
-            "route": found.route,
-            "solved": objective,
-            "bound": found.bound,
-            "solution_difference": _largest(off),
-        }
+        return found.route, objective, found.bound, _largest(off)
 
     def _repeat(self, spread: float) -> float:
         """Fit once more with the same settings, and compare the scores."""

@@ -26,6 +26,7 @@ from aucstudio.gui.common.widgets import fold_mark, link_button, named
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.notices import text
+from aucstudio.project.results.page import Block, Heading, Paragraph, TextTable
 
 Index = QModelIndex | QPersistentModelIndex
 Role = Qt.ItemDataRole
@@ -466,6 +467,14 @@ class TableView(QTableView):
             cells = [model.index(row, k).data() for k in places]
             lines.append([str("" if cell is None else cell) for cell in cells])
         QGuiApplication.clipboard().setText("\n".join("\t".join(line) for line in lines))
+
+
+def sheet_blocks(title: str, table: SheetTable, words: str) -> list[Block]:
+    """Return a list as a section of a report, with what it shows in words; nothing if empty."""
+    rows = [[cell.replace("\n", " ") for cell in row.cells] for row in table.sheet.rows]
+    if not rows:
+        return []
+    return [Heading(title), TextTable(table.heads_in_words(), rows), Paragraph(words)]
 
 
 def worded_columns(code: str) -> tuple[tuple[str, ...], dict[int, str]]:

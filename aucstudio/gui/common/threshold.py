@@ -28,11 +28,12 @@ from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence, class_words, figure_words, interval_words
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.summary import Estimate
+from aucstudio.project.results.summary import WHOLE, Estimate
 from aucstudio.project.results.thresholds import (
     ALERTS,
     BOUNDED,
     CASES,
+    OWN,
     TYPED,
     Choice,
     Confusion,
@@ -42,12 +43,16 @@ from aucstudio.project.results.thresholds import (
     amount_words,
     case_counts,
     choose,
+    judged_range,
     point_measures,
+    range_end,
     read_rate,
     read_share,
+    run_counts,
     share_words,
     threshold_remarks,
 )
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 
 CARD_WIDTH = 272
@@ -183,20 +188,29 @@ class Chosen:
         """Return the threshold in focus of a run, with its counts."""
         record, stakes, target = run.record, session.stakes, session.focus.target
         model, count = record.splits[split].model, len(record.splits)
-        choice, where = choose(record, split, target, stakes), []
+        choice = choose(record, split, target, stakes)
+        where = [range_end_words(record, session.plan.band, target)]
         if target.rule == TYPED and not target.is_typed_on(record, split):
             where.append(
                 f"Set on another scale of scores; applied here at the same FPR, {target.fpr:.3g}."
             )
         if count > 1:
             where.append(f"Split {split + 1} of {count}; each split has its own threshold.")
-        where.append(units_words(record))
-        if count > 1:
+            sums = run_counts(record, target, stakes)
+            where.append(text("counts_over_splits", splits=count, counts=sums))
             figures = ThresholdFigures.of(counts, stakes.prior)
         else:
             figures = ThresholdFigures.of_run(record, target, stakes)
+        where.append(units_words(record))
         names = model.positive, model.negative
         return cls(target, choice, figures, names, " ".join(filter(None, where)))
+
+
+def range_end_words(record: RunRecord, band: Band, target: Target) -> str:
+    """Return that a target is the end of the range of a run; else nothing."""
+    if target.rule == OWN or target != range_end(record, band):
+        return ""
+    return text("threshold_of_range_end", range=judged_range(record, band), trained=band == WHOLE)
 
 
 def units_words(record: RunRecord) -> str:

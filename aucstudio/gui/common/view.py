@@ -41,6 +41,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.results.page import Block
 from aucstudio.project.survey.rows import FALSE_ALARM, MISSED
 
 _LEAST_COMBO = 64
@@ -280,6 +281,10 @@ class PageView(QWidget):
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         """Return the numbers of the picture: columns of equal length, in long form."""
         return {}
+
+    def report_blocks(self) -> Sequence[Block]:
+        """Return the results on this page for a report on the study."""
+        return ()
 
     def refresh(self) -> None:
         """Show the state of the session."""

@@ -19,10 +19,16 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine import roc
+from aucstudio.engine.calibration import KINDS
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.threshold import Chosen, ThresholdChooser, units_words
+from aucstudio.gui.common.threshold import (
+    Chosen,
+    ThresholdChooser,
+    range_end_words,
+    units_words,
+)
 from aucstudio.gui.common.widgets import (
     STRETCH,
     across,
@@ -40,7 +46,7 @@ from aucstudio.notices.words import score_words
 from aucstudio.project.combination.combining import refit_combination
 from aucstudio.project.combination.planning import Named
 from aucstudio.project.data.validation import LEAVE_PAIR_OUT
-from aucstudio.project.results.calibration import KINDS, TITLES
+from aucstudio.project.results.calibration import TITLES
 from aucstudio.project.results.thresholds import (
     OWN,
     Choice,
@@ -50,6 +56,7 @@ from aucstudio.project.results.thresholds import (
     counts_at,
     curve_of,
     model_at,
+    range_end,
 )
 from aucstudio.project.runs.execute import refit
 from aucstudio.project.runs.final_model import (
@@ -200,8 +207,8 @@ class ModelChoice(QObject):
 
     def _default_target(self) -> Target:
         """Return the rule of the search that found the model, or else the end of the FPR range."""
-        end = self._session.plan.band[1] if self._search is None else self._search.rule.fpr
-        return Target("fpr", end) if end < 1 else Target()
+        band = self._session.plan.band if self._search is None else (0.0, self._search.rule.fpr)
+        return range_end(self._run.record, band)
 
     def _in_sample(self) -> bool:
         return self._run.record.experiment.validation.scheme == LEAVE_PAIR_OUT
@@ -251,7 +258,8 @@ class ModelChoice(QObject):
             figures = text("figures_of_model", refit=refits, in_sample=in_sample, split=split)
         kept = text("threshold_of_rank", several=count > 1) if refits else text("threshold_kept")
         kept = "" if self.target.rule == OWN else kept
-        return " ".join(filter(None, [figures, units_words(self._run.record), kept]))
+        end = range_end_words(self._run.record, self._session.plan.band, self.target)
+        return " ".join(filter(None, [end, figures, units_words(self._run.record), kept]))
 
     def _choices(self) -> list[str]:
         splits, at = self._run.record.splits, self._split

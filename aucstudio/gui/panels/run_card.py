@@ -47,9 +47,9 @@ from aucstudio.gui.panels.run_columns import (
     facts_of,
     present_columns,
 )
-from aucstudio.gui.state.background import delayed
+from aucstudio.gui.state.background import Answer, delayed
 from aucstudio.gui.state.session import Session, ShownRun
-from aucstudio.notices import text, texts
+from aucstudio.notices import Notice, text, texts
 from aucstudio.notices.words import (
     counted,
     figure_words,
@@ -58,6 +58,7 @@ from aucstudio.notices.words import (
     seconds_words,
 )
 from aucstudio.project.data.validation import FILE
+from aucstudio.project.results.leaks import leaks_used
 from aucstudio.project.results.summary import (
     WHOLE,
     Estimate,
@@ -202,6 +203,7 @@ def other_lines(record: RunRecord, found: ListedFigures | None) -> list[TableLin
 
 
 _MEASURES = ("ap", "h", "ks", "eer")
+_KEPT = 64  # runs whose columns were searched for leaks
 _SEARCHES = 5  # splits whose search is listed
 _SIGN = QSize(16, 16)
 _LEAST = 200  # pixels of height
@@ -216,6 +218,8 @@ class RunDetails(Card):
         self.session = session
         self._figures = figures
         self._run: str | None = None
+        self._reveals: list[Notice] = []
+        self._leaks = Answer[list[Notice]](self, self._on_leaks, lambda _why: None, keep=_KEPT)
         self.rows.setContentsMargins(16, 12, 8, 12)
         self._add_head()
         self._add_body()
@@ -297,6 +301,7 @@ class RunDetails(Card):
         found = self._figures.of(record) if has_figures else None
         if not self._figures.is_current(record):
             found = None  # figures of another range must not look like those of the present one
+        self._ask_for_leaks(record)
         self.warnings.show_sentences(self._cautions(shown, found))
         if not has_figures:
             return
@@ -308,6 +313,19 @@ class RunDetails(Card):
         self.table.show_lines(key_lines(record, found, band))
         self.others.show_lines(other_lines(record, found))
 
+    def _ask_for_leaks(self, record: RunRecord) -> None:
+        """Search the columns of the run for those that reveal the label, once for each table."""
+        table = self.session.table
+        key = record.id, None if table is None else table.sha256
+        if key != self._leaks.key:
+            self._reveals = []
+            self._leaks.ask(key, lambda _post: leaks_used(record, table))
+
+    def _on_leaks(self, found: list[Notice]) -> None:
+        if found != self._reveals:
+            self._reveals = found
+            self._show_figures()
+
     def _cautions(self, shown: ShownRun, found: ListedFigures | None) -> list[str]:
         record = shown.record
         band, unsaved = self.session.plan.band, self.session.unsaved.get(record.id, "")
@@ -316,7 +334,7 @@ class RunDetails(Card):
             *texts(stopped(record)),
             f"Not saved: {unsaved}" if unsaved else "",
             "Ranks in reverse: check which class is the positive one." if reverse else "",
-            *texts([*cautions(record), *range_notices(record, band)]),
+            *texts([*self._reveals, *cautions(record), *range_notices(record, band)]),
             *(f"{ELSEWHERE} {one}" for one in trained_elsewhere(record, band)),
             *texts(present_columns(shown, self.session.table)),
         ]

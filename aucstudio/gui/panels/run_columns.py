@@ -387,10 +387,11 @@ def _figure(
 
 
 def _interval(found: Estimate | None) -> str:
-    """Return an interval without leading zeros."""
+    """Return an interval without leading zeros, as in .946–1."""
     if found is None or math.isnan(found.low):
         return ""
-    return "–".join(f"{end:.3f}".removeprefix("0") for end in (found.low, found.high))
+    ends = (f"{end:.3f}".removeprefix("0") for end in (found.low, found.high))
+    return "–".join("1" if end == "1.000" else end for end in ends)
 
 
 def _sentence(name: str, found: Estimate | None) -> str:
@@ -413,7 +414,7 @@ def _part(row: RowContent) -> Estimate | None:
 
 
 def _part_below(row: RowContent) -> str:
-    mark = f" {ELSEWHERE}" if trained_elsewhere(row.run.record, row.band) else ""
+    mark = ELSEWHERE if trained_elsewhere(row.run.record, row.band) else ""
     return _interval(_part(row)) + mark
 
 

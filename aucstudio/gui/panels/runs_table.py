@@ -343,7 +343,7 @@ def _cut(metrics: QFontMetrics, text: str, line: QRect) -> str:
 
 
 _LEAST_NAME = 118  # pixels: check box, line and some letters
-_GOOD_NAME = 190  # pixels for the names of most methods, before further columns are shown
+_GOOD_NAME = 186  # pixels for the names of most methods, before further columns are shown
 _LEAST_ROWS = 4  # and the head
 _PADDING = 16
 _NARROWEST, _WIDEST = 24, 640

@@ -28,7 +28,8 @@ from aucstudio.project.work.job import Job, describe_failure
 from aucstudio.project.work.submit import Outcome, RunTask
 
 if TYPE_CHECKING:
-    from aucstudio.project.tournament.background import SearchMessage, SearchRequest, SearchStop
+    from aucstudio.project.tournament.background import SearchMessage, SearchStop
+    from aucstudio.project.tournament.search import SearchRequest
 
 _MOST_LOOKS = 128
 

@@ -310,8 +310,8 @@ class FindBest:
         InputError
             If the rows do not suffice, or a search is running.
         """
-        from aucstudio.project.tournament.background import SearchRequest
         from aucstudio.project.tournament.search import (
+            SearchRequest,
             check_searchable,
             draw_held_out,
             held_out_once,
@@ -367,8 +367,22 @@ class FindBest:
         target = Target("fpr", standings.rule.fpr)
         self._session.put_plan(self._session.plan.with_target(run, target))
 
+    def repeat(self, standings: Standings, entry: Standing) -> None:
+        """Start or queue the run of an entry on rows held out by a seed that it has not had yet.
+
+        Raises
+        ------
+        InputError, InvalidSetting
+            If it cannot be run.
+        """
+        made = [record.experiment for record in self._session.records.values()]
+        had = [one.validation for one in made if one.method == entry.method]
+        seed = max(one.seed + one.repeats for one in had)  # repeats use consecutive seeds
+        validation = dataclasses.replace(self._session.plan.validation, seed=seed)
+        self.run_entry(dataclasses.replace(standings, validation=validation), entry)
+
     def run_entry(self, standings: Standings, entry: Standing) -> None:
-        """Start or queue the run of an entry that was not tested.
+        """Start or queue the run of an entry.
 
         Raises
         ------

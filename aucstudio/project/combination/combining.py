@@ -26,7 +26,7 @@ from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.notices import Notice, notice
 from aucstudio.project.combination.member_scores import (
     ChosenWeights,
-    Counted,
+    ScoredRows,
     SharedSplit,
     known_of_rows,
     mean_scale,
@@ -157,16 +157,16 @@ class _Combination:
             chosen = self._choose(together(others), k)
             total = chosen.weights @ part.z
         elif forward:
-            chosen = weigh_equally(self._experiment, part.all)
+            chosen = weigh_equally(self._experiment, part)
             total = chosen.weights @ part.z
         else:
-            chosen = self._choose(part.all, k, (0, FOLDS + 1))
+            chosen = self._choose(part, k, (0, FOLDS + 1))
             total = self._second_level(k, part, chosen)
         model = self._combined(part, chosen)
         scores, seconds = total + model.intercept, time.perf_counter() - began
         return self._split(k, part, chosen, scores, model, seconds)
 
-    def _choose(self, rows: Counted, k: int, stage: tuple[int, int] = (0, 1)) -> ChosenWeights:
+    def _choose(self, rows: ScoredRows, k: int, stage: tuple[int, int] = (0, 1)) -> ChosenWeights:
         turn, turns = stage
         return member_weights(
             self._experiment, rows, k, lambda share: self._report(k, (turn + share) / turns)
@@ -338,14 +338,8 @@ def combined_model(
             ([part.models[m].scorer], [part.scales[m]], float(chosen.weights[m])) for m in places
         ]
         groups.append(seen_through(combine(members), views[places[0]]))
-    shares = member_shares(
-        names,
-        chosen.positive,
-        chosen.z,
-        chosen.weights,
-        chosen.criterion,
-        chosen.counts,
-    )
+    rows, known = chosen.rows, (chosen.weights, chosen.criterion, chosen.rows.counts)
+    shares = member_shares(names, rows.positive, rows.z, *known)
     scorer = dataclasses.replace(
         groups[0],
         parts=tuple(p for one in groups for p in one.parts),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,43 @@ from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import SplitResult
 
-Counted: TypeAlias = tuple[Mask, Array, Array | None]
-"""Classes, scores on a common scale, and weights of rows; no weights if all rows count once."""
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """Rows with the scores of all members.
+
+    Attributes
+    ----------
+    positive : ndarray of bool
+    z : ndarray of shape (members, rows)
+        On a common scale.
+    counts : ndarray or None
+        Weights of the rows; None if every row counts once.
+    """
+
+    positive: Mask
+    z: Array
+    counts: Array | None
+
+    @property
+    def counting(self) -> Index:
+        """List the rows of positive weight."""
+        return np.flatnonzero(np.ones(len(self.positive)) if self.counts is None else self.counts)
+
+    @property
+    def have_both_classes(self) -> bool:
+        """Whether rows of both classes count."""
+        there = self.positive[self.counting]
+        return bool(there.any() and not there.all())
+
+    def some(self, rows: Index) -> ScoredRows:
+        """Return some of the rows."""
+        counts = None if self.counts is None else self.counts[rows]
+        return ScoredRows(self.positive[rows], self.z[:, rows], counts)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class SharedSplit:
+class SharedSplit(ScoredRows):
     """The shared rows of the members in one split.
 
     Attributes
@@ -34,33 +65,11 @@ class SharedSplit:
     scales : list of Scale
     rows : ndarray of int
         Held out by all members.
-    positive : ndarray of bool
-    z : ndarray of shape (members, rows)
-    counts : ndarray or None
-        Weights of the rows; None if every row counts once.
     """
 
     models: list[Model]
     scales: list[Scale]
     rows: Index
-    positive: Mask
-    z: Array
-    counts: Array | None
-
-    @property
-    def counting(self) -> Index:
-        """List the rows of positive weight."""
-        return np.arange(len(self.rows)) if self.counts is None else np.flatnonzero(self.counts)
-
-    @property
-    def all(self) -> Counted:
-        """Return classes, scores and counts of all rows."""
-        return self.positive, self.z, self.counts
-
-    def some(self, rows: Index) -> Counted:
-        """Return classes, scores and counts of some of the rows."""
-        counts = None if self.counts is None else self.counts[rows]
-        return self.positive[rows], self.z[:, rows], counts
 
 
 def on_common_scale(runs: Sequence[Named], splits: Sequence[SplitResult]) -> SharedSplit:
@@ -78,12 +87,12 @@ def on_common_scale(runs: Sequence[Named], splits: Sequence[SplitResult]) -> Sha
     raw = [of_rows(split.test_rows, split.test_scores, rows) for split in splits]
     positive = of_rows(splits[0].test_rows, splits[0].test_positive, rows)
     counts = known_of_rows(splits[0].test_rows, splits[0].test_weights, rows)
-    if not both_classes(positive, counts):
+    if not ScoredRows(positive, np.array(raw), counts).have_both_classes:
         raise input_error("shared_rows_of_one_class")
     raw = [own_scores(model, scores) for model, scores in zip(models, raw, strict=True)]
     scales = [Scale.learn(s, _smoothing(m), counts) for s, m in zip(raw, models, strict=True)]
     z = np.array([scale(scores) for scale, scores in zip(scales, raw, strict=True)])
-    return SharedSplit(models, scales, rows, positive, z, counts)
+    return SharedSplit(positive, z, counts, models, scales, rows)
 
 
 def _model_of(run: Named, split: SplitResult) -> Model:
@@ -100,16 +109,10 @@ def mean_scale(scales: Sequence[Scale]) -> Scale:
     return Scale(scales[0].smoothing, shift, spread)
 
 
-def both_classes(positive: Mask, counts: Array | None) -> bool:
-    """Return whether rows of both classes count."""
-    there = positive if counts is None else positive[counts > 0]
-    return bool(there.any() and not there.all())
-
-
-def together(parts: Sequence[SharedSplit]) -> Counted:
-    """Return classes, scores and counts of the rows of several splits."""
+def together(parts: Sequence[SharedSplit]) -> ScoredRows:
+    """Return the rows of several splits."""
     counts = [part.counts for part in parts if part.counts is not None]
-    return (
+    return ScoredRows(
         np.concatenate([part.positive for part in parts]),
         np.concatenate([part.z for part in parts], axis=1),
         np.concatenate(counts) if counts else None,
@@ -142,24 +145,23 @@ class ChosenWeights:
     """Weights, and the rows on which they were chosen."""
 
     weights: Array
-    positive: Mask
-    z: Array
-    counts: Array | None
+    rows: ScoredRows
     criterion: Criterion
 
     @property
     def threshold(self) -> float:
-        total = self.weights @ self.z
-        return roc.equal_error_threshold(roc.roc_curve(self.positive, total, weights=self.counts))
+        rows, total = self.rows, self.weights @ self.rows.z
+        return roc.equal_error_threshold(roc.roc_curve(rows.positive, total, weights=rows.counts))
 
     @property
     def objective(self) -> float:
-        return 1.0 - self.criterion(self.positive, self.weights @ self.z, self.counts)
+        rows = self.rows
+        return 1.0 - self.criterion(rows.positive, self.weights @ rows.z, rows.counts)
 
 
 def member_weights(
     experiment: Experiment,
-    rows: Counted,
+    rows: ScoredRows,
     k: int,
     report: Callable[[float], object],
 ) -> ChosenWeights:
@@ -169,24 +171,23 @@ def member_weights(
     ----------
     experiment : Experiment
         Defines the range and the random seed.
-    rows : tuple
-        Classes, scores and weights of the rows to choose on.
+    rows : ScoredRows
+        To choose on.
     k : int
         Number of the split, which is part of the random seed.
     report : callable
         Called with the fraction that is done.
     """
-    positive, z, counts = rows
     equal = weigh_equally(experiment, rows)
-    if not both_classes(positive, counts):
+    if not rows.have_both_classes:
         return equal
     rng = np.random.default_rng((int(experiment.params["random_state"]), k))
-    weights = choose_weights(z, positive, equal.criterion, rng, report, row_weights=counts)
+    given = rows.z, rows.positive, equal.criterion, rng, report
+    weights = choose_weights(*given, row_weights=rows.counts)
     return dataclasses.replace(equal, weights=weights)
 
 
-def weigh_equally(experiment: Experiment, rows: Counted) -> ChosenWeights:
+def weigh_equally(experiment: Experiment, rows: ScoredRows) -> ChosenWeights:
     """Return equal weights for all members."""
-    positive, z, counts = rows
-    criterion = Criterion.of_range(experiment.params["fpr_range"], positive, counts)
-    return ChosenWeights(np.full(len(z), 1.0 / len(z)), positive, z, counts, criterion)
+    criterion = Criterion.of_range(experiment.params["fpr_range"], rows.positive, rows.counts)
+    return ChosenWeights(np.full(len(rows.z), 1.0 / len(rows.z)), rows, criterion)

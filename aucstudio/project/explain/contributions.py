@@ -7,6 +7,7 @@ taken from y.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -280,19 +281,12 @@ def explain_row(
     Z = preparation.apply(others, kept)
     numbers = {preparation.source(name) for name in preparation.numbers}
     pairs = [(table.column(name), others.column(name)) for name in columns]
-    facts = [
+    cells = [
         (mine.name, cell_words(mine, row), _usual(mine, theirs, row, kept, mine.name in numbers))
         for mine, theirs in pairs
     ]
-
-    def detail_of(found: Contributions) -> RowDetail:
-        order = np.argsort(-np.abs(found.values), kind="stable")
-        figures = np.stack([found.values, found.errors], axis=1).tolist()
-        parts = tuple(Contribution(*facts[k], *figures[k]) for k in order.tolist())
-        score, mean = found.score + model.intercept, found.mean + model.intercept
-        found = dataclasses.replace(found, values=found.values[order], noise=found.noise[:, order])
-        by_weight = weights is not None
-        return RowDetail(row, score, mean, parts, found, len(kept), of_rows, by_weight)
+    compared = len(kept), of_rows, weights is not None
+    detail_of = functools.partial(_detail, row, cells, model.intercept, compared)
 
     def report(fraction: float, sofar: Contributions | None) -> bool:
         return listen(fraction, None if sofar is None else detail_of(sofar))
@@ -300,6 +294,22 @@ def explain_row(
     return detail_of(
         contributions(model.scorer, x, Z, list(columns.values()), seed=seed, listen=report)
     )
+
+
+def _detail(
+    row: int,
+    cells: list[tuple[str, str, str]],
+    intercept: float,
+    compared: tuple[int, int, bool],
+    found: Contributions,
+) -> RowDetail:
+    """Set the contributions beside the cells, the largest first."""
+    order = np.argsort(-np.abs(found.values), kind="stable")
+    figures = np.stack([found.values, found.errors], axis=1).tolist()
+    parts = tuple(Contribution(*cells[k], *figures[k]) for k in order.tolist())
+    score, mean = found.score + intercept, found.mean + intercept
+    found = dataclasses.replace(found, values=found.values[order], noise=found.noise[:, order])
+    return RowDetail(row, score, mean, parts, found, *compared)
 
 
 def _compared_rows(background: Index, weights: Array | None, features: int) -> tuple[Index, int]:

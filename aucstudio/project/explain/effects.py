@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -16,7 +17,11 @@ from numpy.typing import NDArray
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, Scorer, score_rows
-from aucstudio.project.data.preparing.preparation import Preparation, feature_groups
+from aucstudio.project.data.preparing.preparation import (
+    Preparation,
+    column_features,
+    feature_groups,
+)
 from aucstudio.project.data.preparing.preparation_choice import STANDARD, USUAL, PreparationChoice
 from aucstudio.project.data.text.dates import around
 from aucstudio.project.geometry.planes import evenly
@@ -37,6 +42,8 @@ class Coefficients:
     ----------
     names : tuple of str
         Prepared features, those with the largest mean |w| first.
+    columns : tuple of str
+        The column of the table that each is of.
     weights : ndarray of shape (splits, features)
         For one standard deviation of a number, for a level as against none; NaN where a split
         did not see the level.
@@ -48,6 +55,7 @@ class Coefficients:
     """
 
     names: tuple[str, ...]
+    columns: tuple[str, ...]
     weights: Array
     scales: Array
     is_level: NDArray[np.bool_]
@@ -63,6 +71,20 @@ class Coefficients:
     def mean(self) -> Array:
         """Mean over the splits, shape (features,)."""
         return np.asarray(np.nanmean(self.weights, axis=0))
+
+    @functools.cached_property
+    def shares(self) -> Array:
+        """Share of each feature in the sum of the mean |w|; 0 if all are 0."""
+        size = np.abs(self.mean)
+        return size / (size.sum() or 1.0)
+
+    @functools.cached_property
+    def of_columns(self) -> dict[str, tuple[int, float]]:
+        """Number of features and share of each column that has several, the largest first."""
+        counts, shares = Counter(self.columns), Counter[str]()
+        for column, share in zip(self.columns, self.shares.tolist(), strict=True):
+            shares[column] += share
+        return {c: (counts[c], share) for c, share in shares.most_common() if counts[c] > 1}
 
     @functools.cached_property
     def same_sign(self) -> Array:
@@ -88,15 +110,20 @@ def gather_weights(found: Sequence[tuple[Preparation, Array]]) -> Coefficients:
     place = {name: k for k, name in enumerate(names)}
     weights, scales = (np.full((len(found), len(names)), np.nan) for _ in range(2))
     is_level = np.ones(len(names), dtype=bool)
+    columns = list(names)
     for s, (learnt, w) in enumerate(found):
         own = learnt.feature_names
         at = np.array([place[name] for name in own]) if own != names else np.arange(len(own))
         weights[s, at] = w
         scales[s, at] = np.concatenate([learnt.scales, np.ones(len(w) - len(learnt.scales))])
         is_level[at[: len(learnt.numbers)]] = False
+        for column, features in column_features(learnt).items():
+            for k in at[features].tolist():
+                columns[k] = column
     order = np.argsort(-np.abs(np.nanmean(weights, axis=0)), kind="stable")
     return Coefficients(
         tuple(names[k] for k in order.tolist()),
+        tuple(columns[k] for k in order.tolist()),
         weights[:, order],
         np.nanmean(scales, axis=0)[order],
         is_level[order],

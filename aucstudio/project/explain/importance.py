@@ -34,6 +34,9 @@ MOST_COLUMNS, KEPT_COLUMNS = 1_000, 200
 _MOST_SEARCHED = 500  # rows that these are found by
 _REPORT_SECONDS = 0.1
 
+Placed = list[inference.Placements]
+"""By AUC and by partial AUC."""
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Importance:
@@ -73,9 +76,27 @@ class Importance:
     of_columns: int = 0
 
     @property
+    def share(self) -> float:
+        """The share of the permutations that are computed."""
+        return 1.0 - float(np.isnan(self.drops[..., 0]).mean())
+
+    @property
     def complete(self) -> bool:
         """Whether every permutation is computed."""
-        return not bool(np.isnan(self.drops).any())
+        return self.share == 1.0
+
+    def copy(self) -> Importance:
+        """Return what is computed so far, apart from what will be."""
+        parts = {name: getattr(self, name).copy() for name in ("drops", "areas", "reach")}
+        return dataclasses.replace(self, **parts)
+
+    def enter(self, place: tuple[int, int, int], before: Placed, after: Placed) -> None:
+        """Store the loss by a permutation: of a split, a repeat and a column."""
+        split, *others = place
+        self.areas[split] = [one.area for one in before]
+        self.drops[place] = self.areas[split] - [one.area for one in after]
+        if len(self.areas) == 1:
+            self.reach[tuple(others)] = list(map(_reach, before, after))
 
     @property
     def _rounds(self) -> Mask:
@@ -177,36 +198,25 @@ def permutation_importance(
     held = _HeldOut(record.splits[0], table, band, columns, most_rows)
     chosen = held.columns_to_permute()
     found = known or _nothing_yet(record, held, [columns[c] for c in chosen], repeats, len(columns))
-    drops, areas, reach = (part.copy() for part in (found.drops, found.areas, found.reach))
-    reported = -np.inf
+    found, reported = found.copy(), -np.inf
 
     def pulse() -> None:
-        if listen(1.0 - float(np.isnan(drops[..., 0]).mean())):
+        if listen(found.share):
             raise Stopped("permuting")
 
-    def sofar() -> Importance:
-        return dataclasses.replace(
-            found, drops=drops.copy(), areas=areas.copy(), reach=reach.copy()
-        )
-
     try:
-        for k, r, n in np.argwhere(np.isnan(drops[..., 0])).tolist():
+        for k, r, n in np.argwhere(np.isnan(found.drops[..., 0])).tolist():
             if held.split is not record.splits[k]:
                 held = _HeldOut(record.splits[k], table, band, columns, most_rows)
-            if held.before is None:
-                held.before = held.placements(pulse)
-                areas[k] = [one.area for one in held.before]
-            after = held.permuted((seed, k, r, chosen[n]), pulse)
-            drops[k, r, n] = areas[k] - [one.area for one in after]
-            if len(record.splits) == 1:
-                reach[r, n] = list(map(_reach, held.before, after))
+            before = held.before(pulse)
+            found.enter((k, r, n), before, held.permuted((seed, k, r, chosen[n]), pulse))
             if time.monotonic() - reported >= _REPORT_SECONDS:
-                report(sofar())
+                report(found.copy())
                 reported = time.monotonic()
     except Stopped:
-        if np.isnan(drops).all():
+        if np.isnan(found.drops).all():
             raise
-    return sofar()
+    return found
 
 
 def _nothing_yet(
@@ -238,7 +248,7 @@ def _reach(before: inference.Placements, after: inference.Placements) -> float:
 class _HeldOut:
     """The held-out rows of a split, and their areas as they are, once computed."""
 
-    before: list[inference.Placements] | None = None
+    _before: Placed | None = None
 
     def __init__(
         self,
@@ -262,22 +272,25 @@ class _HeldOut:
             return list(range(len(self.groups)))
         return movers(self.scorer, self.X, self.groups, KEPT_COLUMNS) or [0]
 
-    def placements(self, pulse: Callable[[], None]) -> list[inference.Placements]:
+    def before(self, pulse: Callable[[], None]) -> Placed:
+        """Return AUC and partial AUC of the rows as they were."""
+        self._before = self._before or self._placements(pulse)
+        return self._before
+
+    def _placements(self, pulse: Callable[[], None]) -> Placed:
         """Return AUC and partial AUC of the rows as they are now."""
         scores = score_rows(self.scorer, self.X, lambda _what, _fraction: pulse())
         ranking = self._rows._replace(scores=scores).ranking()
         return [inference.Placements(ranking, band) for band in (WHOLE, self._band)]
 
-    def permuted(
-        self, seed: tuple[int, int, int, int], pulse: Callable[[], None]
-    ) -> list[inference.Placements]:
+    def permuted(self, seed: tuple[int, int, int, int], pulse: Callable[[], None]) -> Placed:
         """Return AUC and partial AUC with a column permuted, the last part of the seed."""
         features = self.groups[seed[-1]]
         order = np.random.default_rng(seed).permutation(len(self.X))
         kept = self.X[:, features].copy()
         self.X[:, features] = kept[order]
         try:
-            return self.placements(pulse)
+            return self._placements(pulse)
         finally:
             self.X[:, features] = kept
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.arrays import Array, Mask
+from aucstudio.engine.arrays import Array, Mask, class_counts
 from aucstudio.engine.scorers import EnsembleScorer
 from aucstudio.project.data.preparing.preparation import Preparation, feature_groups, level_of
 from aucstudio.project.data.text import dates
@@ -120,8 +120,7 @@ def node_counts(
     rows = {int(scorer.roots[tree]): np.arange(len(X))}
     for p in _reached(scorer, int(scorer.roots[tree])):
         here = rows.pop(p)
-        m = int(np.count_nonzero(positive[here]))
-        found[p] = m, len(here) - m
+        found[p] = class_counts(positive[here])
         if scorer.left[p] != p:
             cells = X[here, scorer.feature[p]]
             goes_left = cells <= scorer.threshold[p]

@@ -16,7 +16,6 @@ import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array, Index
-from aucstudio.engine.calibration import KINDS
 from aucstudio.engine.crossfit.folds import Folds, draw_folds, nested_scores
 from aucstudio.engine.reliability import (
     Decomposed,
@@ -162,13 +161,3 @@ def _folds(rows: HeldOut) -> Folds:
         raise input_error("too_few_to_judge", rows=len(rows.positive), fewest=fewest)
     drawn = draw_folds(rows.positive, rows.groups, _FOLDS, _SEED)
     return drawn if len(drawn) > 1 else draw_folds(rows.positive, None, _FOLDS, _SEED)
-
-
-__all__ = [
-    "AS_IT_STANDS",
-    "KINDS",
-    "TITLES",
-    "CalibrationEstimate",
-    "estimate_calibration",
-    "probabilities_of",
-]

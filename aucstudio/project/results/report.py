@@ -21,6 +21,7 @@ from aucstudio.notices.words import (
     range_words,
     runs_words,
 )
+from aucstudio.project.data.validation import LEAVE_PAIR_OUT
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import (
     AUC,
@@ -61,14 +62,15 @@ from aucstudio.project.results.summary import (
     train_auc,
     trained_elsewhere,
 )
+from aucstudio.project.results.thresholds import OWN, Stakes, ThresholdFigures, range_end
 from aucstudio.project.runs.experiment import Band, Experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.settings_shown import chosen_settings, settings_sentence
 
 if TYPE_CHECKING:
+    from aucstudio.project.data.table import Table
     from aucstudio.project.results.subgroups import Subgroup, Subgroups
     from aucstudio.project.results.summary import Estimate
-    from aucstudio.project.runs.experiment import Band
 
 
 _MOST_COMPARED = 8
@@ -76,7 +78,12 @@ _FEW_NEGATIVES = 20
 
 
 def write_report(
-    path: Path, runs: Mapping[str, RunRecord], band: Band, pictures: Mapping[str, bytes]
+    path: Path,
+    runs: Mapping[str, RunRecord],
+    band: Band,
+    pictures: Mapping[str, bytes],
+    table: Table | None = None,
+    more: Sequence[Block] = (),
 ) -> None:
     """Write a report as one HTML page, or as Markdown if the name ends in .md.
 
@@ -88,6 +95,10 @@ def write_report(
     band : (float, float)
         False-positive range of the partial AUC.
     pictures : mapping of caption to SVG bytes
+    table : Table, optional
+        Searched for columns of the runs on it that reveal the label.
+    more : sequence of Block
+        Further results.
 
     Raises
     ------
@@ -102,10 +113,10 @@ def write_report(
         _results(runs, band),
         Paragraph(_explained(runs, band)),
     ]
-    points = [*texts(doubts(list(runs.values()), band)), *_remarks(runs, band)]
+    points = [*texts(doubts(list(runs.values()), band)), *_remarks(runs, band, table)]
     if points:
         blocks.append(BulletList(points))
-    blocks += _differences(runs, band)
+    blocks += [*_differences(runs, band), *_counts(runs, band), *more]
     if pictures:
         blocks += [Heading("Pictures"), *(Picture(*item) for item in pictures.items())]
     write_page(path, title, [*blocks, *_protocol(runs), *_repeat_blocks(runs)])
@@ -199,11 +210,14 @@ def _interval_ways(found: Sequence[Estimate]) -> list[str]:
     return [text(code) for code in dict.fromkeys(filter(None, codes))]
 
 
-def _remarks(runs: Mapping[str, RunRecord], band: Band) -> list[str]:
+def _remarks(runs: Mapping[str, RunRecord], band: Band, table: Table | None) -> list[str]:
     """Return what runs report, each sentence once, with the names of its runs unless all do."""
+    from aucstudio.project.results.leaks import leaks_used
+
     by_sentence: dict[str, list[str]] = {}
     for name, record in runs.items():
-        notices = [*stopped(record), *cautions(record), *trained_elsewhere(record, band)]
+        leaks = leaks_used(record, table)
+        notices = [*leaks, *stopped(record), *cautions(record), *trained_elsewhere(record, band)]
         for sentence in texts([*notices, *fit_remarks(record)]):
             by_sentence.setdefault(sentence, []).append(name)
     return [
@@ -240,6 +254,26 @@ def _pair_row(pair: PairComparison) -> tuple[str, str, str, str]:
         interval_words(pair.low, pair.high),
         why or p_words(pair.p_corrected),
     )
+
+
+def _counts(runs: Mapping[str, RunRecord], band: Band) -> list[Block]:
+    """Return the confusion matrices at the ends of the ranges; none for the whole curve."""
+    rows: list[tuple[Cell, ...]] = []
+    for name, record in runs.items():
+        target = range_end(record, band)
+        if target.rule == OWN or record.experiment.validation.scheme == LEAVE_PAIR_OUT:
+            continue
+        found = ThresholdFigures.of_run(record, target, Stakes())
+        counts = (f"{getattr(found.counts, key):,}" for key in ("tp", "fn", "fp", "tn"))
+        rates = (figure_words(rate.value) for rate in (found.fpr, found.precision))
+        cells = (*counts, *estimate_cells(found.tpr), *rates)
+        rows.append((name, f"{target.value:g}", *cells))
+    if not rows:
+        return []
+    heads = "Run", "FPR at most", "TP", "FN", "FP", "TN", "TPR", "95 % interval", "FPR", "Precision"
+    several = any(len(record.splits) > 1 for record in runs.values())
+    about = Paragraph(text("report_counts", several=several))
+    return [Heading("Counts at the end of the FPR range"), TextTable(heads, rows), about]
 
 
 def _protocol(runs: Mapping[str, RunRecord]) -> list[Block]:
@@ -317,6 +351,7 @@ def write_model_card(
     blocks = [
         *_about(name, record, notes),
         *_performance(record, band),
+        *_counts({name: record}, band),
         *itertools.chain.from_iterable(by_group),
         *_calibration(record),
         *_limits(record, band),

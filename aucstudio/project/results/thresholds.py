@@ -11,7 +11,6 @@ import dataclasses
 import math
 import operator
 import re
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -21,7 +20,15 @@ from aucstudio.engine.params import read_decimal
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import input_error
-from aucstudio.project.results.summary import LEVEL, Estimate, ranking, tpr_summary
+from aucstudio.project.results.summary import (
+    LEVEL,
+    WHOLE,
+    Estimate,
+    ranking,
+    tpr_summary,
+    trained_for,
+)
+from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import RunRecord, SplitResult
 
@@ -91,6 +98,17 @@ class Target:
             return roc.ThresholdRule(ALERTS, alerts=share, prior=stakes.prior)
         bound = {self.rule: self.value} if self.rule in BOUNDED else {}
         return roc.ThresholdRule(self.rule, cost_fn=stakes.miss, prior=stakes.prior, **bound)
+
+
+def judged_range(record: RunRecord, band: Band) -> Band:
+    """Return the FPR range that is shown or, of the whole curve, that a run was trained for."""
+    return band if band != WHOLE else trained_for(record) or WHOLE
+
+
+def range_end(record: RunRecord, band: Band) -> Target:
+    """Return the target of the end of a run's range; the model's own for the whole curve."""
+    end = judged_range(record, band)[1]
+    return Target("fpr", end) if end < 1 else Target()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -187,23 +205,28 @@ class ThresholdFigures:
     def of_run(cls, record: RunRecord, target: Target, stakes: Stakes) -> ThresholdFigures:
         """Compute means over the splits, each at its own threshold, without intervals.
 
-        Splits without a threshold are left out. The TPR at an FPR has the interval of the run.
+        The TPR at an FPR has the interval of the run.
         """
-        choices = [choose(record, k, target, stakes) for k in range(len(record.splits))]
-        found = [
-            counts_at(curve_of(split), choice.threshold)
-            for split, choice in zip(record.splits, choices, strict=True)
-            if not choice.problem or all(one.problem for one in choices)
-        ]
-        figures = cls.of(found[0] if len(record.splits) == 1 else _mean(found), stakes.prior)
+        figures = cls.of(run_counts(record, target, stakes), stakes.prior)
         chosen = tpr_summary(record, target.value) if target.rule == "fpr" else figures.tpr
         if not math.isclose(chosen.value, figures.tpr.value):  # tied scores allow a lower FPR only
             return figures
         return dataclasses.replace(figures, tpr=chosen)
 
 
-def _mean(found: Sequence[Confusion]) -> Confusion:
-    """Add up the counts of splits, and average their rates."""
+def run_counts(record: RunRecord, target: Target, stakes: Stakes) -> Confusion:
+    """Add up the counts of the splits, each at its own threshold, and average their rates.
+
+    Splits without a threshold are left out.
+    """
+    choices = [choose(record, k, target, stakes) for k in range(len(record.splits))]
+    found = [
+        counts_at(curve_of(split), choice.threshold)
+        for split, choice in zip(record.splits, choices, strict=True)
+        if not choice.problem or all(one.problem for one in choices)
+    ]
+    if len(record.splits) == 1:
+        return found[0]
     tp, fn, fp, tn = np.sum([(one.tp, one.fn, one.fp, one.tn) for one in found], axis=0).tolist()
     worth = [one.worth for one in found]
     means = np.mean([(one.tpr, one.fpr, one.prior) for one in worth], axis=0).tolist()

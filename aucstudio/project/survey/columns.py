@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import roc
-from aucstudio.engine.arrays import Array, Mask
+from aucstudio.engine.arrays import Array, Mask, class_counts
 from aucstudio.engine.inference import Interval, delong_interval
 from aucstudio.project.data.columns import Column, spell_cell
 from aucstudio.project.data.findings.separation import codes_of, level_scores
@@ -86,8 +86,7 @@ class RankedColumn:
     @property
     def is_few(self) -> bool:
         """Whether a class has so few cells that an area would mean nothing."""
-        positives = int(np.count_nonzero(self.positive))
-        return min(positives, len(self.positive) - positives) < _FEW
+        return min(class_counts(self.positive)) < _FEW
 
     def area(self) -> float:
         """Return the area; below one half if low values mean positive."""

@@ -9,48 +9,18 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.monitor import Stopped
 from aucstudio.notices import text
 from aucstudio.project.child_process import CallReporter, call
-from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
-from aucstudio.project.data.table import Table
-from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.rows import limit_threads
 from aucstudio.project.tournament.candidate_comparison import Budget
-from aucstudio.project.tournament.search import FOLDS, find_best
+from aucstudio.project.tournament.search import SearchRequest, find_best
 from aucstudio.project.tournament.standings import FAILED, RUNNING, STOPPED, Standings
 
 _PATIENCE_SECONDS = 60.0  # for the running fits and the held-out rows, after a stop
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class SearchRequest:
-    """A requested search.
-
-    Attributes
-    ----------
-    table : Table
-    validation : Validation
-    fpr_range : (float, float) or None
-    seconds : float
-    preparation : PreparationChoice
-    entrants : tuple of Member or None
-        The members to fit; None for those of the library that suit the rows.
-    folds : int
-        Of the training rows.
-    """
-
-    table: Table
-    validation: Validation
-    fpr_range: tuple[float, float] | None
-    seconds: float
-    preparation: PreparationChoice = USUAL
-    entrants: tuple[Member, ...] | None = None
-    folds: int = FOLDS
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -186,16 +156,7 @@ def _hold(request: SearchRequest, report: CallReporter) -> None:
         report(record)  # the receiver stores it and gives it an id
         return record
 
-    result = find_best(
-        request.table,
-        request.validation,
-        request.fpr_range,
-        folds=request.folds,
-        budget=Budget(request.seconds, report.stop.is_set),
-        entrants=request.entrants,
-        store=store,
-        preparation=request.preparation,
-        watch=report,
-    )
+    budget = Budget(request.seconds, report.stop.is_set)
+    result = find_best(request, budget=budget, store=store, watch=report)
     if result.record is not None and result.model is not None:
         report(RefitModel(result.record.id, result.model))

@@ -18,9 +18,9 @@ from collections.abc import Callable
 import numpy as np
 
 from aucstudio.engine import DECLARED, METHODS
-from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask, class_counts
 from aucstudio.engine.crossfit.fitting import CrossFit, Outcome, Task, able, share_trees
-from aucstudio.engine.crossfit.folds import best_alone, counts, draw_folds, lead_of, nested_scores
+from aucstudio.engine.crossfit.folds import best_alone, draw_folds, lead_of, nested_scores
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.ensembles.selection import BAGS, STEPS, Criterion, choose_weights
 from aucstudio.engine.monitor import Check, Monitor, Stopped
@@ -122,7 +122,7 @@ class CandidateComparison:
         self.not_begun: list[Member] = []
         self.course: list[Milestone] = []
         self._estimates: dict[tuple[Member, ...], CriterionEstimate] = {}
-        made, too_large = able(self.entrants, *counts(self.positive), self.X.shape[1])
+        made, too_large = able(self.entrants, *class_counts(self.positive), self.X.shape[1])
         unable = [] if self.weights is None else self.entrants
         unable = [m for m in unable if not DECLARED[m.method].takes_weights]
         self._unfit = too_large | dict.fromkeys(unable, "it takes no row weights")
@@ -134,7 +134,7 @@ class CandidateComparison:
         rows = self.X, self.positive, self._folds
         self.fits = CrossFit(*rows, estimators, self.criterion, Monitor(), self.weights)
         largest = max((len(train) for train, _ in self._folds), default=0) / len(self.positive)
-        m, n = (round(largest * count) for count in counts(self.positive))
+        m, n = (round(largest * count) for count in class_counts(self.positive))
         self._expected = {
             member: _OVERHEAD + (one.estimate(m, n, self.X.shape[1]).seconds or 0.0)
             for member, one in estimators.items()
@@ -259,7 +259,7 @@ class CandidateComparison:
     def seconds_alone(self, member: Member) -> float:
         """Predict the seconds of fitting a member on all training rows."""
         method = METHODS[member.method](**dict(member.params))
-        expected = method.estimate(*counts(self.positive), self.X.shape[1]).seconds or 0.0
+        expected = method.estimate(*class_counts(self.positive), self.X.shape[1]).seconds or 0.0
         factor = (_OVERHEAD + expected) / self._expected[member]
         return factor * float(np.mean([self.seconds[member, k] for k in range(self.n_folds)]))
 

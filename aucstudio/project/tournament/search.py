@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS
+from aucstudio.engine.arrays import class_counts
 from aucstudio.engine.crossfit.folds import draw_folds
 from aucstudio.engine.crossfit.members import Member, library, write_list
 from aucstudio.engine.ensembles.selection import Criterion
@@ -76,35 +78,52 @@ _REPORT_SECONDS = 0.5  # between two standings that differ in words only
 _COST_OF_ROWS = 1.5  # power of the rows in the time of a fit: from 1 for trees to 2 for kernels
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class SearchRequest:
+    """A requested search.
+
+    Attributes
+    ----------
+    table : Table
+    validation : Validation
+        One hold-out part, or a test file, which no selection uses.
+    fpr_range : (float, float) or None
+        The range whose partial AUC is in the ranking criterion beside the AUC.
+    seconds : float
+        The time limit.
+    preparation : PreparationChoice
+    entrants : sequence of Member or None
+        The members to fit, the most important first; None for those of the library that suit the
+        rows.
+    folds : int
+        Of the training rows.
+    """
+
+    table: Table
+    validation: Validation
+    fpr_range: Range | None = None
+    seconds: float = math.inf
+    preparation: PreparationChoice = USUAL
+    entrants: Sequence[Member] | None = None
+    folds: int = FOLDS
+
+
 def find_best(
-    table: Table,
-    validation: Validation,
-    fpr_range: Range | None = None,
+    request: SearchRequest,
     *,
-    folds: int = FOLDS,
     budget: Budget | None = None,
-    entrants: Sequence[Member] | None = None,
     store: Callable[[RunRecord], RunRecord] = lambda record: record,
-    preparation: PreparationChoice = USUAL,
     watch: Callable[[Standings], object] = lambda _standings: None,
 ) -> SearchResult:
     """Search for the best model of a table.
 
     Parameters
     ----------
-    table : Table
-    validation : Validation
-        One hold-out part, or a test file, which no selection uses.
-    fpr_range : (float, float), optional
-        The range whose partial AUC is in the ranking criterion beside the AUC.
-    folds : int
-        Of the training rows.
+    request : SearchRequest
     budget : Budget, optional
-    entrants : sequence of Member, optional
-        The members to fit, the most important first; by default those of the library.
+        By default the time limit of the request.
     store : callable, optional
         Stores each run as it ends, and returns it with its id.
-    preparation : PreparationChoice, optional
     watch : callable, optional
         Called with the standings whenever they have changed, and at the end.
 
@@ -113,28 +132,25 @@ def find_best(
     InputError
         If the rows cannot be split, or the range is invalid.
     """
-    if validation.splits != 1:
+    if request.validation.splits != 1:
         raise InputError("Find the best holds out one part of the rows", setting="validation")
-    if fpr_range is not None:
-        require_band(fpr_range)
-    options = validation, fpr_range, folds, budget or Budget(), store, preparation, watch
-    return _Search(table, *options).run(entrants)
+    if request.fpr_range is not None:
+        require_band(request.fpr_range)
+    return _Search(request, budget or Budget(request.seconds), store, watch).run()
 
 
 @dataclasses.dataclass(eq=False)
 class _Search:
     """One search and its state."""
 
-    table: Table
-    validation: Validation
-    range: Range | None
-    folds: int
+    request: SearchRequest
     budget: Budget
     store: Callable[[RunRecord], RunRecord]
-    preparation: PreparationChoice
     watch: Callable[[Standings], object]
 
     def __post_init__(self) -> None:
+        self.table, self.validation = self.request.table, self.request.validation
+        self.range, self.folds = self.request.fpr_range, self.request.folds
         # A file that does not fit is refused before anything is fitted; no selection uses it.
         self._test_table = read_held_out(self.table, self.validation)
         self._shared = shared_notes(self.table, self._test_table)
@@ -143,7 +159,7 @@ class _Search:
             self.range,
             budget=self.budget.limit,
             validation=self.validation,
-            preparation=self.preparation,
+            preparation=self.request.preparation,
             folds=self.folds,
         )
         self._reported: tuple[object, float] = None, 0.0
@@ -151,8 +167,8 @@ class _Search:
         self._failed: list[str] = []  # methods that could not be tested
         self._first = ""  # the selected method
 
-    def run(self, entrants: Sequence[Member] | None) -> SearchResult:
-        comparison = self._comparison = self._compare(entrants)
+    def run(self) -> SearchResult:
+        comparison = self._comparison = self._compare()
         comparison.run()
         self._choose()
         self._test()
@@ -215,13 +231,13 @@ class _Search:
             fits=self._fits,
         )
 
-    def _compare(self, entrants: Sequence[Member] | None) -> CandidateComparison:
-        table, validation = self.table, self.validation
+    def _compare(self) -> CandidateComparison:
+        table, validation, request = self.table, self.validation, self.request
         split = self._split = draw_held_out(table, validation, self.folds)
         self._held = self._held_classes(split)
         labelled, places = np.flatnonzero(table.labelled()), counted_places(table, split.train)
         # Prepared as for the combination, which consists of the models of the comparison.
-        preparation = learn(METHODS[COMBINATION], table, labelled[split.train], self.preparation)
+        preparation = learn(METHODS[COMBINATION], table, labelled[split.train], request.preparation)
         X = prepared(preparation, table, labelled[places])
         assert isinstance(X, np.ndarray)
         positive = table.is_positive()[places]
@@ -230,6 +246,7 @@ class _Search:
         weights = None if declared is None else relative(declared)
         seed = validation.seed
         options = len(places), seed, X.shape[1], self.result.band
+        entrants = request.entrants
         members = library("thorough", *options) if entrants is None else entrants
         criterion = Criterion.of_range(self.range, positive, weights)
         parts = X, positive, groups, weights, criterion, list(members), self.folds, seed
@@ -366,7 +383,7 @@ class _Search:
         text = Member.of(entry.method, **entry.params).text
         planned = entry.method, entry.params, self.validation, self.result.band
         try:
-            experiment = plan_on(self.table, *planned, preparation=self.preparation)
+            experiment = plan_on(self.table, *planned, preparation=self.request.preparation)
             if self._test_table is not None:
                 experiment = experiment.tested_on(self._test_table)
         except ValueError as error:
@@ -451,9 +468,8 @@ def counted_places(table: Table, places: NDArray[np.intp]) -> NDArray[np.intp]:
 def few_rows_words(table: Table, validation: Validation) -> str:
     """Return a caution if a class has few rows of positive weight; empty otherwise."""
     positive = table.is_positive()
-    positive = positive[counted_places(table, np.arange(len(positive)))]
-    m = int(np.count_nonzero(positive))
-    return few_rows_caution(m, len(positive) - m, validation)
+    counted = positive[counted_places(table, np.arange(len(positive)))]
+    return few_rows_caution(*class_counts(counted), validation)
 
 
 def read_held_out(table: Table, validation: Validation) -> Table | None:

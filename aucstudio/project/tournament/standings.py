@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import DECLARED, inference, roc
+from aucstudio.engine.arrays import class_counts
 from aucstudio.engine.ensembles.combined import MemberShare
 from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.project import typed
@@ -204,8 +205,7 @@ class RowCounts:
     @classmethod
     def of(cls, positive: NDArray[np.bool_]) -> RowCounts:
         """Count the rows."""
-        m = int(np.count_nonzero(positive))
-        return cls(m, len(positive) - m)
+        return cls(*class_counts(positive))
 
     @property
     def all(self) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from aucstudio.engine import DECLARED
 from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
 from aucstudio.engine.ensembles.selection import Criterion
-from aucstudio.engine.roc import ThresholdRule, roc_curve
+from aucstudio.engine.roc import ThresholdRule
 from aucstudio.notices import text, texts
 from aucstudio.notices.words import (
     aligned,
@@ -26,6 +26,7 @@ from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import FILE
 from aucstudio.project.results.documents import result_document
 from aucstudio.project.results.summary import Estimate, auc_summary, cautions, pauc_summary
+from aucstudio.project.results.thresholds import curve_of, vertex_of
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.tournament.candidate_comparison import ERRORS, Selection
@@ -181,14 +182,10 @@ def operating_point(result: SearchResult) -> OperatingPoint:
     """Place the threshold of the best model on the held-out rows."""
     assert result.record is not None
     (split,) = result.record.splits
-    positive, weights = split.test_positive, split.test_weights
-    place = result.rule.place(roc_curve(positive, split.test_scores, weights=weights))
-    called = split.test_scores > place
-    each = np.ones(len(called)) if weights is None else weights
-    fpr, tpr = (
-        float(np.average(called[rows], weights=each[rows])) for rows in (~positive, positive)
-    )
-    return OperatingPoint(place, fpr, tpr)
+    curve = curve_of(split)
+    place = result.rule.place(curve)
+    vertex = vertex_of(curve, place)
+    return OperatingPoint(place, float(curve.fpr[vertex]), float(curve.tpr[vertex]))
 
 
 def leaderboard_text(result: SearchResult) -> str:

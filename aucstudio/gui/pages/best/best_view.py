@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -39,6 +39,7 @@ from aucstudio.gui.pages.best.words import (
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
+from aucstudio.project.data.validation import FOLDS, HOLD_OUT
 from aucstudio.project.errors import InputError
 from aucstudio.project.tournament.standings import RUNNING, Standing, Standings, Verdict
 
@@ -75,7 +76,7 @@ class BestView(PageView):
         self.board.chosen.connect(self._show_entry)
         self.course, self.curve = CoursePlot(), CurvePlot()
         self.pictures = self.curve.plot, self.course.plot
-        self.verdict = VerdictPanel(self._on_prefer, self._on_export)
+        self.verdict = VerdictPanel(self._on_prefer, self._on_export, self._on_repeat)
         self._lay_out()
 
     # ------------------------------------------------------------- making
@@ -167,6 +168,8 @@ class BestView(PageView):
         self.board.show_standings(standings)
         kept = set(self.session.records)
         self.verdict.show_standings(standings, self.session.selected, kept)
+        scheme, table = self.session.plan.validation.scheme, self.session.table
+        self.verdict.repeat.setVisible(scheme in (HOLD_OUT, FOLDS) and table is not None)
         curve = self._shows_curve()
         self.nothing.setVisible(not standings.course)
         self.course.plot.setVisible(not curve and bool(standings.course))
@@ -237,9 +240,19 @@ class BestView(PageView):
             return
         if entry.run in self.session.records:
             self.session.best.take(entry.run, self.standings)
-            return
+        else:
+            self._start(self.session.best.run_entry, entry)
+
+    def _on_repeat(self) -> None:
+        best = None if self.standings is None else self.standings.of_run(self.standings.best)
+        if best is not None:
+            self._start(self.session.best.repeat, best)
+
+    def _start(self, run: Callable[[Standings, Standing], None], entry: Standing) -> None:
+        """Start the run of an entry; report why it cannot be run."""
+        assert self.standings is not None
         try:
-            self.session.best.run_entry(self.standings, entry)
+            run(self.standings, entry)
         except (InputError, InvalidSetting) as error:
             self.session.failed.emit(str(error), "")
 
@@ -262,7 +275,7 @@ class BestView(PageView):
 class VerdictPanel(QWidget):
     """The best model and the simpler one, with their actions."""
 
-    def __init__(self, prefer: Verb, export: Verb) -> None:
+    def __init__(self, prefer: Verb, export: Verb, repeat: Verb) -> None:
         super().__init__()
         named(self, "best_verdict", "Result")
         self.title = label("", "title", wrap=True, name="best_title")
@@ -270,7 +283,8 @@ class VerdictPanel(QWidget):
         self.figures, self.simpler = (label("", wrap=True, name=name) for name in names)
         self.prefer = push_button("best_prefer_button", "Prefer it", "", prefer)
         self.export = primary(push_button("best_export_button", verb=export))
-        parts: list[Part] = [self.title, self.figures, across(self.export, STRETCH)]
+        self.repeat = push_button("best_repeat_button", verb=repeat)
+        parts: list[Part] = [self.title, self.figures, across(self.export, self.repeat, STRETCH)]
         parts += [self.simpler, across(self.prefer, STRETCH), STRETCH]
         self.setLayout(down(*parts, around=(4, 0, 8, 0)))
 

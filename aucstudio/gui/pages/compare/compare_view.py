@@ -24,7 +24,7 @@ from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import CORRECTION_NAMES, Comparison
-from aucstudio.project.results.page import markdown_blocks, tables_as_csv, tables_as_latex
+from aucstudio.project.results.page import Block, markdown_blocks, tables_as_csv, tables_as_latex
 from aucstudio.project.results.report import comparison_tables
 from aucstudio.project.store.files import write_atomically
 
@@ -144,6 +144,9 @@ class CompareView(PageView):
         shows_tables = self.pages.currentWidget() is self.tables
         return pair_figures(self.shown) if shows_tables else self.picture.forest.data()
 
+    def report_blocks(self) -> Sequence[Block]:
+        return self.groups.report_blocks()
+
     # ------------------------------------------------------------- computing
 
     def refresh(self) -> None:
@@ -189,6 +192,8 @@ class CompareView(PageView):
         if self.shows_groups:
             self.show_content(self.groups.found is not None)
             self.sentence.setText(words)
+            if self.groups.found is None:
+                self.hint.setText(words)
 
     def _enable_exports(self, enabled: bool) -> None:
         for action in self.exports():

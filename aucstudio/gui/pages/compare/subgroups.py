@@ -14,7 +14,7 @@ from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.roc_sketch import RocSketch
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.common.sentence import Statement
-from aucstudio.gui.common.table import Row, SheetTable, worded_columns
+from aucstudio.gui.common.table import Row, SheetTable, sheet_blocks, worded_columns
 from aucstudio.gui.common.widgets import named, quietly
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
@@ -23,6 +23,7 @@ from aucstudio.notices import text
 from aucstudio.notices.words import interval_words
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
+from aucstudio.project.results.page import Block
 from aucstudio.project.results.subgroups import (
     MOST_LEVELS,
     Subgroup,
@@ -64,6 +65,7 @@ class GroupsPage(QSplitter):
         self.session = session
         self.found: Subgroups | None = None
         self._run: ShownRun | None = None
+        self._words = Statement()
         self._columns: tuple[str, ...] = ()
         self._answer = Answer[Subgroups](self, self._on_found, self._on_failed)
         self._make_controls(row)
@@ -183,8 +185,17 @@ class GroupsPage(QSplitter):
         rows = [Row(_cells(group), drawn.get(k)) for k, group in enumerate(found.groups)]
         if rows != self.table.sheet.rows:
             self.table.show_rows(rows)
-        band, target = self.session.plan.band, self.session.focus.target
-        self.concluded.emit(statement(found, run.look.name, band, target))
+        self._words = statement(
+            found, run.look.name, self.session.plan.band, self.session.focus.target
+        )
+        self.concluded.emit(self._words)
+
+    def report_blocks(self) -> list[Block]:
+        """Return the levels that are or were shown last, for a report."""
+        if self.found is None or self._run is None or self.session.run(self._run.record.id) is None:
+            return []
+        title = f"{self._run.look.name} by {self.found.column}"
+        return sheet_blocks(title, self.table, self._words.text)
 
     def _draw_curves(self, groups: Sequence[Subgroup]) -> None:
         chosen, places = self.table.currentIndex().row(), _drawn(groups)
@@ -244,23 +255,16 @@ def _cells(group: Subgroup) -> tuple[str, ...]:
     return (
         group.level,
         f"{group.rows:,}\n{group.positives:,} positive",
-        _area(group.auc),
-        _area(group.pauc),
-        *(_cell(rate.value, rate.low, rate.high) for rate in (group.tpr, group.fpr)),
+        *(_cell(area, "–\none class") for area in (group.auc, group.pauc)),
+        *(_cell(rate, "–") for rate in (group.tpr, group.fpr)),
     )
 
 
-def _area(area: Estimate) -> str:
-    if math.isnan(area.value):
-        return "–\none class"
-    return _cell(area.value, area.low, area.high)
-
-
-def _cell(value: float, low: float, high: float) -> str:
+def _cell(found: Estimate, unknown: str) -> str:
     """Write a figure, and its interval or "too few" below it."""
-    if math.isnan(value):
-        return "–"
-    return f"{value:.3f}\n{'too few' if math.isnan(low) else interval_words(low, high)}"
+    if math.isnan(found.value):
+        return unknown
+    return f"{found.value:.3f}\n{interval_words(*found.bounds) if found.known else 'too few'}"
 
 
 def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statement:

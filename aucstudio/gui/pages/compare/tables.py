@@ -33,6 +33,7 @@ from aucstudio.project.results.comparison import (
     RunFigures,
     WinCount,
 )
+from aucstudio.project.results.report import estimate_cells
 from aucstudio.project.runs.experiment import Band
 
 ROW = 28
@@ -73,12 +74,7 @@ def run_rows(shown: ShownComparison) -> list[Row]:
 def _run_cells(run: RunFigures, standing: WinCount, band: Band) -> tuple[str, ...]:
     return (
         run_name(run, band),
-        words.figure_words(run.auc.value),
-        words.interval_words(run.auc.low, run.auc.high),
-        words.figure_words(run.pauc.value),
-        words.interval_words(run.pauc.low, run.pauc.high),
-        words.figure_words(run.tpr.value),
-        words.interval_words(run.tpr.low, run.tpr.high),
+        *(cell for found in (run.auc, run.pauc, run.tpr) for cell in estimate_cells(found)),
         text("wins_ties_losses", standing=standing),
         rank_cell(standing),
         words.figure_words(run.gap, "+"),

@@ -348,7 +348,10 @@ class WeightsPart(ChartPicture[Coefficients]):
             one=turning < 2,
             splits=splits,
         )
-        self.message.emit(Statement(_strongest(found, f"in {subject.name}"), more))
+        column, (count, share) = next(iter(found.of_columns.items()), ("", (0, 0.0)))
+        together = text("model_weights_column", column=column, count=count, share=100 * share)
+        head = _strongest(found, f"in {subject.name}")
+        self.message.emit(Statement.of(head, together if count else "", more))
 
     def end_live(self) -> None:
         """Forget the run in progress."""
@@ -388,7 +391,12 @@ class WeightsPart(ChartPicture[Coefficients]):
 
 def _weight_tip(found: Coefficients, k: int) -> str:
     mean, scale = float(found.mean[k]), float(found.scales[k])
-    lines = [text("model_weights_row", name=found.names[k], mean=plain_number(mean))]
+    column, share = found.columns[k], 100 * found.shares[k]
+    lines = [text("model_weights_row", name=found.names[k], mean=plain_number(mean), share=share)]
+    if column in found.of_columns:
+        count, together = found.of_columns[column]
+        shown = {"column": column, "count": count, "share": 100 * together}
+        lines.append(text("model_weights_column", **shown))
     if not found.is_level[k] and not found.choice.makes_ranks:
         unit, of = plain_number(mean / scale), plain_number(scale)
         standard = found.choice.scale == STANDARD
@@ -423,5 +431,5 @@ def _strongest(found: Coefficients, where: str) -> str:
         level=bool(found.is_level[k]),
         up=bool(mean[k] > 0),
         size=plain_number(abs(float(mean[k])), 3),
-        share=100 * abs(mean[k]) / float(np.abs(mean).sum()),
+        share=100 * found.shares[k],
     )

@@ -15,9 +15,7 @@ from aucstudio.engine import roc
 from aucstudio.gui.common import curve_figures
 from aucstudio.gui.common.plots.curves import PlacedLine, Window
 from aucstudio.gui.common.plots.legend import CornerLegend
-from aucstudio.gui.common.plotting import faded, make_plot, pen, run_pen
-from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
-from aucstudio.gui.pages.roc.axes import (
+from aucstudio.gui.common.plots.rate_axes import (
     LINEAR,
     Axis,
     Points,
@@ -27,6 +25,8 @@ from aucstudio.gui.pages.roc.axes import (
     placed,
     rate_at,
 )
+from aucstudio.gui.common.plotting import faded, make_plot, pen, run_pen
+from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.pages.roc.lines import FACES, Drawn, Face
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.notices import text

@@ -16,11 +16,11 @@ from aucstudio.gui.common import curve_figures
 from aucstudio.gui.common.controls import ControlRow, Verb, keep_choice
 from aucstudio.gui.common.form import edge_box
 from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.plots import rate_axes as axes
+from aucstudio.gui.common.plots.rate_axes import place, rate_at
 from aucstudio.gui.common.theme import fix_width
 from aucstudio.gui.common.threshold import CARD_WIDTH
 from aucstudio.gui.common.widgets import STRETCH, down, make_action, named, scrolled
-from aucstudio.gui.pages.roc import axes
-from aucstudio.gui.pages.roc.axes import place, rate_at
 from aucstudio.gui.pages.roc.bands import NONE, BandLayer
 from aucstudio.gui.pages.roc.canvas import Canvas
 from aucstudio.gui.pages.roc.costs import CostLayer

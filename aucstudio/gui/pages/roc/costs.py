@@ -18,6 +18,7 @@ from aucstudio.engine.inference import Interval, cost_threshold_interval
 from aucstudio.engine.params import read_decimal
 from aucstudio.gui.common.curve_figures import Trace
 from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.plots.rate_axes import place, placed
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme, fix_width
 from aucstudio.gui.common.threshold import CARD_WIDTH
@@ -30,7 +31,6 @@ from aucstudio.gui.common.widgets import (
     push_button,
     show_note,
 )
-from aucstudio.gui.pages.roc.axes import place, placed
 from aucstudio.gui.pages.roc.operating_point import FocusedPoint
 from aucstudio.gui.pages.roc.overlays import Layer, Scene
 from aucstudio.gui.state.background import Answer

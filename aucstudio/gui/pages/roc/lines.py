@@ -22,8 +22,8 @@ from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.curve_figures import RunCurves, Trace, run_curves
 from aucstudio.gui.common.plots.curves import CurveItem, PlacedLine, Window
+from aucstudio.gui.common.plots.rate_axes import Axis, Points, nearest, placed
 from aucstudio.gui.common.plotting import run_pen
-from aucstudio.gui.pages.roc.axes import Axis, Points, nearest, placed
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices.words import percent_words
 from aucstudio.project.runs.experiment import Band

@@ -17,11 +17,11 @@ from aucstudio.engine.arrays import Array
 from aucstudio.engine.roc import cut_at
 from aucstudio.gui.common.curve_figures import Trace, run_curves
 from aucstudio.gui.common.plain_text import plain_tooltip, shortened
+from aucstudio.gui.common.plots.rate_axes import nearest, place
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.common.threshold import Chosen, ThresholdChooser
 from aucstudio.gui.common.widgets import down, label, named
-from aucstudio.gui.pages.roc.axes import nearest, place
 from aucstudio.gui.pages.roc.overlays import Layer, Scene, average
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text

@@ -17,9 +17,9 @@ from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.curve_figures import Trace, run_curves
 from aucstudio.gui.common.plots.curves import Window
+from aucstudio.gui.common.plots.rate_axes import Axis, Points, filled
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme, run_colour
-from aucstudio.gui.pages.roc.axes import Axis, Points, filled
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.gui.state.study import Focus

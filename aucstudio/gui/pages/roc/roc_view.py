@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QGraphicsItem
 
 from aucstudio.gui.common import curve_figures
 from aucstudio.gui.common.plots.plot import Readout
+from aucstudio.gui.common.plots.rate_axes import make_axes, rate_words
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.pages.roc import words as texts
-from aucstudio.gui.pages.roc.axes import make_axes, rate_words
 from aucstudio.gui.pages.roc.canvas import Canvas, LiveLine
 from aucstudio.gui.pages.roc.controls import Layers, RangeControl, RocControls
 from aucstudio.gui.pages.roc.lines import FACES, Face, Lines

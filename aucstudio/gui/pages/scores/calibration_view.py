@@ -11,12 +11,13 @@ import pyqtgraph as pg
 from PySide6.QtCore import QModelIndex, Qt, Signal
 
 from aucstudio.gui.common.plots.legend import Legend
+from aucstudio.gui.common.plots.rate_axes import LINEAR, ROOT, Axis, RateAxis, place
 from aucstudio.gui.common.plotting import class_steps, faded, make_plot, pen, run_pen, style_classes
 from aucstudio.gui.common.sentence import Statement
-from aucstudio.gui.common.table import Row, SheetTable, in_columns, worded_columns
+from aucstudio.gui.common.table import Row, SheetTable, in_columns, sheet_blocks, worded_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol, scaled
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import across, down
+from aucstudio.gui.common.widgets import across, down, quietly
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
@@ -29,15 +30,23 @@ from aucstudio.project.results.calibration import (
     CalibrationEstimate,
     estimate_calibration,
 )
+from aucstudio.project.results.page import Block
 from aucstudio.project.runs.record import RunRecord
 
 _LEAST_REACH = 0.02  # of the axes: rarer positives than these would be drawn as large
+_CROWDED = 0.125  # of linear axes, below which half of the points lie on top of each other
 
 
 def reach_of(judged: Sequence[CalibrationEstimate]) -> float:
     """Return the upper end of the axes."""
     tops = [float(max(one.diagram.mean.max(), one.diagram.high.max())) for one in judged]
     return min(1.0, 1.1 * max([_LEAST_REACH, *tops]))
+
+
+def suitable_axis(judged: Sequence[CalibrationEstimate]) -> Axis:
+    """Return square-root axes where most probabilities lie in the corner, else linear ones."""
+    places = np.concatenate([one.diagram.mean for one in judged])
+    return ROOT if np.median(places) < _CROWDED * reach_of(judged) else LINEAR
 
 
 class ReliabilityPlot:
@@ -55,7 +64,9 @@ class ReliabilityPlot:
     """
 
     def __init__(self) -> None:
-        self.plot = make_plot("calibration_plot", "Probability", "Share of positives")
+        self._sides = RateAxis("bottom"), RateAxis("left")
+        titles = "Probability", "Share of positives"
+        self.plot = make_plot("calibration_plot", *titles, axes=self._sides)
         self.diagonal = pg.PlotCurveItem([0.0, 1.0], [0.0, 1.0])
         self.plot.addItem(self.diagonal, ignoreBounds=True)
         self.legend = Legend(self.plot)
@@ -67,8 +78,11 @@ class ReliabilityPlot:
         self,
         judged: Sequence[tuple[RunLook, CalibrationEstimate]],
         before: Sequence[tuple[RunLook, CalibrationEstimate]],
+        axis: Axis,
     ) -> None:
-        """Draw calibrated runs, and the same runs uncalibrated."""
+        """Draw calibrated runs, and the same runs uncalibrated, on two equal axes."""
+        for side in self._sides:
+            side.show_axis(axis)
         for item in (*self.lines, *self.whiskers, *self.before):
             self.plot.removeItem(item)
         self.lines, self.whiskers, self.before = [], [], []
@@ -76,29 +90,31 @@ class ReliabilityPlot:
         self.diagonal.setPen(pen(theme.neutral, 1.2, (4.0, 4.0)))
         for look, one in before:
             drawn = pen(faded(run_colour(theme, look.colour), 130), 1.4, (1.5, 3.0))
-            self.before.append(pg.PlotCurveItem(one.diagram.mean, one.diagram.share, pen=drawn))
+            ends = map(axis.forward, (one.diagram.mean, one.diagram.share))
+            self.before.append(pg.PlotCurveItem(*ends, pen=drawn))
         for look, one in judged:
-            self._add(look, one)
+            self._add(look, one, axis)
         for item in (*self.before, *self.whiskers, *self.lines):
             self.plot.addItem(item, ignoreBounds=True)
         dotted = ("score as log-odds", pen(theme.muted, 1.4, (1.5, 3.0)))
         known = [(look.name, look) for look, _ in judged]
         self.legend.explain([*known, dotted] if self.before else known)
-        ends = 0.0, reach_of([one for _, one in judged])
-        self.plot.set_whole(ends, ends)
+        whole = 0.0, place(axis, reach_of([one for _, one in judged]))
+        self.plot.set_whole(whole, whole)
 
-    def _add(self, look: RunLook, one: CalibrationEstimate) -> None:
+    def _add(self, look: RunLook, one: CalibrationEstimate, axis: Axis) -> None:
         bins, colour = one.diagram, run_colour(current_theme(), look.colour)
-        ends = np.stack([bins.low, bins.high], axis=1).ravel()
+        mean, share, low, high = map(axis.forward, (bins.mean, bins.share, bins.low, bins.high))
+        ends = np.stack([low, high], axis=1).ravel()
         self.whiskers.append(
             pg.PlotCurveItem(
-                np.repeat(bins.mean, 2), ends, connect="pairs", pen=pen(faded(colour, 170), 1.4)
+                np.repeat(mean, 2), ends, connect="pairs", pen=pen(faded(colour, 170), 1.4)
             )
         )
         self.lines.append(
             pg.PlotDataItem(
-                bins.mean,
-                bins.share,
+                mean,
+                share,
                 pen=run_pen(look, 1.8),
                 symbol=run_symbol(look.colour),
                 symbolSize=9,
@@ -202,7 +218,8 @@ class CalibrationView(PageView):
 
     Attributes
     ----------
-    map_combo : QComboBox
+    map_combo, axes_combo : QComboBox
+        The axes suit the data until the user chooses others.
     before_check : QCheckBox
     diagram : ReliabilityPlot
     histogram : ProbabilityPlot
@@ -217,6 +234,7 @@ class CalibrationView(PageView):
     def __init__(self, session: Session) -> None:
         super().__init__(session, "calibration_view", "Calibration")
         self._known: Found = {}
+        self._chose_axes = False
         self._answer = Answer(self, self._on_judged, self.sentence.setText)
         session.listen(self._forget, "table")
         self._make_controls()
@@ -228,6 +246,10 @@ class CalibrationView(PageView):
         row, titles = self.controls, [(title, kind) for kind, title in TITLES.items()]
         self.map_combo = row.choice("calibration_map_combo", self.mark_stale, titles)
         self.map_combo.setCurrentIndex(self.map_combo.findData("platt"))
+        kinds = [("Linear", LINEAR), ("Square root", ROOT)]
+        self.axes_combo = row.choice("calibration_axes_combo", self.mark_stale, kinds)
+        self.axes_combo.activated.connect(self._on_axes)
+        self.axes = (self.axes_combo,)
         self.before_check = row.check("calibration_before_check", self.mark_stale)
         self.controls.addStretch(1)
 
@@ -251,6 +273,9 @@ class CalibrationView(PageView):
             for k, cells in enumerate(_bins(one))
         ]
         return in_columns(("run", "calibrated by", "bin", *_BIN_COLUMNS), lines)
+
+    def report_blocks(self) -> Sequence[Block]:
+        return sheet_blocks("Calibration", self.table, self.sentence.text())
 
     # ------------------------------------------------------------- computing
 
@@ -277,6 +302,7 @@ class CalibrationView(PageView):
     def _forget(self) -> None:
         """Drop the records of another study."""
         self.forget_answers()
+        self.table.show_rows([])
         self._known = {}
 
     # ------------------------------------------------------------- showing
@@ -289,7 +315,11 @@ class CalibrationView(PageView):
         before = self._judged(runs, AS_IT_STANDS) if is_before else []
         self.show_content(bool(drawn))
         if drawn:
-            self.diagram.show([(r.look, j) for r, j in drawn], [(r.look, j) for r, j in before])
+            if not self._chose_axes:
+                suits = suitable_axis([one for _, one in drawn])
+                quietly(self.axes_combo.setCurrentIndex, self.axes_combo.findData(suits))
+            seen, axis = [(run.look, one) for run, one in drawn], self.axes_combo.currentData()
+            self.diagram.show(seen, [(run.look, one) for run, one in before], axis)
             chosen_first = sorted(runs, key=lambda run: run.record.id != self.session.selected)
             self.table.show_figures(chosen_first, self._known, kind)
             self._show_one(drawn)
@@ -319,6 +349,9 @@ class CalibrationView(PageView):
         if runs:
             why = f"{text[0].upper()}{text[1:]}." if text else "Calibrating…"
         self.sentence.setText(why)
+
+    def _on_axes(self) -> None:
+        self._chose_axes = True
 
     def _on_row(self, run: str, kind: str) -> None:
         self.map_combo.setCurrentIndex(self.map_combo.findData(kind))

@@ -11,7 +11,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine import DECLARED
 from aucstudio.engine.arrays import Array
+from aucstudio.engine.params import declared_params
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
@@ -100,6 +102,12 @@ class Course:
     def is_proven(self) -> bool:
         """Whether the method has a dual gap."""
         return bool(np.isfinite(self.steps.gap).any())
+
+    @property
+    def is_widened(self) -> bool:
+        """Whether the distance rises because the fit started again on a wider FPR range."""
+        rises = bool((np.diff(self.distance) > 0).any())
+        return rises and "fpr_range" in declared_params(DECLARED[self.problem[0]])
 
 
 def area_name(band: Band | None) -> str:

@@ -173,7 +173,8 @@ class TrainingView(PageView):
         wanted = self._requested if proven else OBJECTIVE
         quietly(self.upper_combo.setCurrentIndex, self.upper_combo.findData(wanted))
         axis, what, band = self._choices()
-        self.key.setText(text("training_key", above=what))
+        widened = any(course.is_widened for course in self._all_seen())
+        self.key.setText(text("training_key", above=what, widened=what == DISTANCE and widened))
         done, plots = self._seen(), self.plots_
         units = " ".join(sorted({course.unit for course in self._all_seen()}))
         plots.name(units if axis == ITERATION else axis, what, band, upper=steps, lower=areas)

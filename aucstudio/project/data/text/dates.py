@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array
+from aucstudio.notices import text
 from aucstudio.notices.words import suggestion
 from aucstudio.project.data import text as vocabulary
 from aucstudio.project.errors import column_error, input_error
@@ -233,11 +234,10 @@ class DatePart:
 
     @property
     def words(self) -> str:
-        """Meaning of its numbers."""
+        """The rule by which its numbers are computed."""
         key, _, turn = self.part.partition(" ")
-        if not turn:
-            return PARTS[key]
-        return f"{turn} of the {key}: once around in {CIRCLES[key][1]} steps, twelve decimals"
+        first, steps = CIRCLES.get(key, (0, 0))
+        return text("date_rule", part=key, meaning=PARTS[key], turn=turn, first=first, steps=steps)
 
 
 # First number and period of each cyclic part.

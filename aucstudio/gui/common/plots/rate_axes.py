@@ -1,4 +1,4 @@
-"""Linear, logarithmic and probit axes, and lines of rates as places along them.
+"""Linear, logarithmic, probit and square-root axes, and lines of rates as places along them.
 
 A place is where a rate is along an axis. On a non-linear axis a slanted line is curved, while the
 steps of a ROC curve stay steps.
@@ -24,7 +24,7 @@ class Axis:
     Attributes
     ----------
     key : str
-        One of :data:`KINDS`.
+        One of :data:`KINDS`, or "root".
     forward, backward : callable
         From rates to places and back; rates beyond the ends are clipped.
     low, high : float
@@ -40,6 +40,7 @@ class Axis:
 
 Points = tuple[Array, Array]
 LINEAR = Axis("linear", np.asarray, np.asarray)
+ROOT = Axis("root", np.sqrt, np.square)
 KINDS = {"linear": "Linear", "log": "Log FPR", "probit": "Probit"}
 
 _PIECES = 256  # of either axis, between which a curved line is drawn straight

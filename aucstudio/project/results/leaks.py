@@ -1,0 +1,22 @@
+"""Columns of a run that reveal its label."""
+
+from __future__ import annotations
+
+from aucstudio.notices import Notice, notice
+from aucstudio.project.data.findings.find import sampled_table
+from aucstudio.project.data.findings.separation import finds_alone, leaks
+from aucstudio.project.data.table import Table
+from aucstudio.project.runs.record import RunRecord
+
+
+def leaks_used(record: RunRecord, table: Table | None) -> list[Notice]:
+    """Return the findings about columns of a run that reveal the label; none without its table.
+
+    They are those of the page Data while the table had the roles of the run.
+    """
+    data = record.experiment.data
+    if table is None or table.sha256 != data.sha256:
+        return []
+    cells = sampled_table(data.seen(table))
+    found = (*leaks(cells), *finds_alone(cells))
+    return [notice("trained_on_leak", finding=one.sentence) for one in found]
