@@ -322,9 +322,9 @@ def test_action_on_cells_of_a_file_reads_it_again_at_once(window, qtbot, tmp_pat
     window.open_now(path)
     card = window.workplace.data_panel
     name = "finding_0_action_1"
-    qtbot.waitUntil(lambda: bool(card.findChildren(QAbstractButton, name)), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: bool(card.findChildren(QAbstractButton, name)))
     (half,) = card.findChildren(QAbstractButton, name)
-    with qtbot.waitSignal(window.session.files.opened, timeout=PATIENCE):
+    with qtbot.waitSignal(window.session.files.opened):
         press(qtbot, half)
     assert not window.findChildren(ImportPreview)
     table = window.session.table

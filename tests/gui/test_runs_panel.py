@@ -733,7 +733,7 @@ def test_leak_is_a_warning_of_the_card_of_runs_with_its_column(panel, session, t
     fill(session, {"clean": make_record(session.table), "leaking": make_record(leaky)})
     details = panel.details
     (found,) = leaks_used(session.records["leaking"], leaky)
-    qtbot.waitUntil(lambda: str(found) in details.warnings.sentences, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: str(found) in details.warnings.sentences)
     session.select("clean")
     assert str(found) not in details.warnings.sentences
     wait(qtbot, panel)

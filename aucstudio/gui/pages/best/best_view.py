@@ -284,7 +284,8 @@ class VerdictPanel(QWidget):
         self.prefer = push_button("best_prefer_button", "Prefer it", "", prefer)
         self.export = primary(push_button("best_export_button", verb=export))
         self.repeat = push_button("best_repeat_button", verb=repeat)
-        parts: list[Part] = [self.title, self.figures, across(self.export, self.repeat, STRETCH)]
+        verbs = (across(verb, STRETCH) for verb in (self.export, self.repeat))
+        parts: list[Part] = [self.title, self.figures, *verbs]
         parts += [self.simpler, across(self.prefer, STRETCH), STRETCH]
         self.setLayout(down(*parts, around=(4, 0, 8, 0)))
 
