@@ -362,9 +362,8 @@ def test_opening_the_dialog_does_not_block_the_window(
     window.session.weigh(miss=7.0)
     choose(dialog.choice.chooser.rule, "cost")
     assert dialog.choice.chooser.fields["miss"].text() == "7"
-    answers.save_path = str(tmp_path / "other.aucmodel")
-    dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
-    assert "the expected cost is least" in load_model(tmp_path / "other.aucmodel").threshold_rule
+    model = save(dialog, answers, tmp_path / "other.aucmodel")
+    assert "the expected cost is least" in model.threshold_rule
     dialog.buttons.button(QDialogButtonBox.StandardButton.Close).click()
     qtbot.waitUntil(lambda: not window.findChildren(ExportModelDialog))
 

@@ -19,7 +19,6 @@ from aucstudio.gui.pages.compare.forest import ForestPlot
 from aucstudio.gui.pages.compare.words import (
     ShownComparison,
     pair_sentence,
-    rows_words,
     run_name,
 )
 from aucstudio.gui.state.plan import RunLook
@@ -32,6 +31,7 @@ from aucstudio.project.results.comparison import (
     PairComparison,
     RunFigures,
     WinCount,
+    rows_words,
 )
 from aucstudio.project.results.report import estimate_cells
 from aucstudio.project.runs.experiment import Band
@@ -129,7 +129,7 @@ def pair_figures(shown: ShownComparison) -> dict[str, list[Any]]:
 
 _TALLY = "Win/tie/\nloss"
 _TINT = 64
-_AROUND = 12  # pixels beside the text of a cell: the padding, and the margin of the style
+_AROUND = 10  # pixels beside the text of a cell: the padding, and the margin of the style
 _NAME_WIDTH = 92  # at least, where the names need as much
 
 _CENTRE = Qt.AlignmentFlag.AlignCenter

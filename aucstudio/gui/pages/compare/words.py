@@ -135,15 +135,11 @@ def run_name(run: RunFigures, band: Band) -> str:
 def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
     """State the result of a comparison, with its uncertainty."""
     name, _, where = measure.partition(" ")
+    headline = comparison.pair_headline(pair, measure, rows)
     if pair.refused or math.isnan(pair.p):
-        on, why = (
-            ("", pair.refused) if pair.refused else (rows, pair.reason or text("too_few_to_test"))
-        )
-        return Statement(text("pair_not_compared", pair=pair, rows=on, why=why))
+        return Statement(headline)
     if pair.alike:
-        return Statement(
-            text("pair_alike", pair=pair, rows=rows, where=where), text("alike_why", where=where)
-        )
+        return Statement(headline, text("alike_why", where=where))
     ahead = pair if pair.difference >= 0 else pair.turned()
     bounds = None if math.isnan(ahead.low) else (ahead.low, ahead.high)
     if pair.correction == UNCORRECTED:
@@ -151,15 +147,7 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
     else:
         p = p_words_corrected(pair.p, pair.p_corrected, CORRECTION_NAMES[pair.correction])
     sure = text("pair_difference", name=name, pair=ahead, where=where, bounds=bounds, p=p)
-    code = "pair_significant" if pair.significant else "pair_not_significant"
-    return Statement(text(code, pair=ahead, rows=rows, where=where), sure)
-
-
-def rows_words(record: RunRecord) -> str:
-    """Describe the rows that a run was scored on."""
-    splits, weight = record.splits, record.experiment.weight
-    rows = len(splits[0].test_rows) if len(splits) == 1 else None
-    return text("these_rows", rows=rows, splits=len(splits), several=rows is None, weight=weight)
+    return Statement(headline, sure)
 
 
 def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
