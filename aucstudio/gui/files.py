@@ -14,9 +14,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.buttons import make_action
 from aucstudio.gui.common.plain_text import menu_text
 from aucstudio.gui.common.prompts import TABLES
-from aucstudio.gui.common.widgets import make_action
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.study_reading import EXAMPLE, PASTED, PROJECT, TABLE, OpenedStudy, kind_of

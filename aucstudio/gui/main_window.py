@@ -11,14 +11,10 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QStackedWidget
 
 from aucstudio.engine.params import InvalidSetting
+from aucstudio.gui.common.buttons import offer_combination
+from aucstudio.gui.common.focus import focus_within
 from aucstudio.gui.common.form import commit_typing
-from aucstudio.gui.common.widgets import (
-    card_around,
-    down,
-    focus_within,
-    holding,
-    offer_combination,
-)
+from aucstudio.gui.common.layouts import card_around, down, holding
 from aucstudio.gui.dialogs.run_dialogs import ClusterDialog, FindBestDialog, GivenScoresDialog
 from aucstudio.gui.files import Files
 from aucstudio.gui.panels.status import ProgressStrip, StatusLine

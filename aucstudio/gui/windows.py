@@ -13,13 +13,13 @@ from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.layouts import FRAME, on_some_screen
 from aucstudio.gui.common.theme import (
     apply_theme,
     refresh_icons,
     set_text_size,
     waiting_cursor,
 )
-from aucstudio.gui.common.widgets import FRAME, on_some_screen
 from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.panels.status import MessageBar
 from aucstudio.gui.state.preferences import WindowPlace, preferences

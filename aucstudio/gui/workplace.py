@@ -14,9 +14,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QScrollArea, QWidget
 
+from aucstudio.gui.common.focus import focus_within
+from aucstudio.gui.common.layouts import STRETCH, down, scrolled
 from aucstudio.gui.common.overrides import catch_errors_of_overrides
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import STRETCH, down, focus_within, scrolled
 from aucstudio.gui.desk.actions import VIEWS, Actions, ViewDeclaration
 from aucstudio.gui.desk.deck import Deck
 from aucstudio.gui.desk.side_columns import Sides

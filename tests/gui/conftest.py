@@ -7,6 +7,7 @@ import itertools
 import threading
 
 import numpy as np
+import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QAction
@@ -175,7 +176,7 @@ def make_record(table, method="auc-rls", params=None, validation=None):
     data = DataReference.to_table(table)
     plan = plan_experiment(data, method, params or {}, validation or Validation())
     elsewhere = dataclasses.replace(data, path="")
-    key = repr((table.sha256, elsewhere, method, plan.params, validation))
+    key = repr((table.sha256, elsewhere, method, plan.params, plan.validation))
     if key not in _FINISHED:
         _FINISHED[key] = execute(plan, table)
     return dataclasses.replace(_FINISHED[key], id=plan.id, experiment=plan, created=RunRecord.now())
@@ -188,6 +189,12 @@ def put(session, record, name="Run"):
     session.put_plan(dataclasses.replace(session.plan, looks=looks))
     session.select(record.id)
     return record
+
+
+def add_run(session, method="auc-rls", **params):
+    """Append a finished run on the table of a session, validated by its plan."""
+    record = make_record(session.table, method, params, session.plan.validation)
+    return put(session, record, method)
 
 
 def train(qtbot, session, method="auc-rls", **params):
@@ -273,6 +280,13 @@ def trigger(menu, name):
 
 def points(item):
     return np.column_stack(item.getData())
+
+
+def add_line(plot, *places, **style):
+    """Draw a line in a plot; return its item."""
+    line = pg.PlotDataItem(*places, **style)
+    plot.addItem(line)
+    return line
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.sentence import Sentence
 from aucstudio.gui.common.widgets import ElidedLabel
 
@@ -26,16 +25,12 @@ _SLACK = 2
 
 def unnamed_controls(window):
     """List the controls without an object or accessible name, except parts of other controls."""
-    menus = [plot.getPlotItem().ctrlMenu for plot in window.findChildren(Plot)]  # never shown
-    of_menus = {part for menu in menus for part in menu.findChildren(QWidget)}
     controls = [one for kind in _CONTROLS for one in window.findChildren(kind)]
     parts = (QAbstractSpinBox, QComboBox, QTabBar, QTableView)
     own = [
         one
         for one in controls
-        if one not in of_menus
-        and not isinstance(one.parent(), parts)
-        and not one.objectName().startswith("qt_")
+        if not isinstance(one.parent(), parts) and not one.objectName().startswith("qt_")
     ]
     return [one for one in own if not (one.objectName() and one.accessibleName())]
 

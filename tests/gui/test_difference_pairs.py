@@ -21,7 +21,7 @@ from aucstudio.project.geometry.pairs import (
     penalised_covariance,
 )
 from tests.conftest import write_table
-from tests.gui.conftest import choose, points, refresh_and_wait, train
+from tests.gui.conftest import add_run, choose, points, refresh_and_wait, train
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +37,7 @@ def view(session, open_view):
 @pytest.fixture
 def record(qtbot, session, view, table_file):
     session.files.open_now(table_file, "table")
-    made = train(qtbot, session)
+    made = add_run(session)
     refresh_and_wait(qtbot, view)
     return made
 
@@ -245,7 +245,7 @@ def test_held_out_pairs_come_from_the_test_rows(qtbot, session, view, record):
 
 
 def test_sentence_counts_errors_of_the_compared_run(qtbot, session, view, record):
-    other = train(qtbot, session, "logistic")
+    other = add_run(session, "logistic")
     session.select(record.id)
     session.compare_with(other.id)
     refresh_and_wait(qtbot, view)
@@ -256,8 +256,8 @@ def test_sentence_counts_errors_of_the_compared_run(qtbot, session, view, record
 
 
 def test_all_checked_runs_are_drawn_on_demand(qtbot, session, view, record):
-    second, third = train(qtbot, session, "logistic"), train(qtbot, session, "svm", kernel="rbf")
-    fourth = train(qtbot, session, "rls")
+    second, third = add_run(session, "logistic"), add_run(session, "svm", kernel="rbf")
+    fourth = add_run(session, "rls")
     session.select(record.id)
     session.compare_with(second.id)
     refresh_and_wait(qtbot, view)
@@ -273,7 +273,7 @@ def test_all_checked_runs_are_drawn_on_demand(qtbot, session, view, record):
 
 def test_pairs_with_missing_values_are_drawn(qtbot, session, view, tmp_path):
     session.files.open_now(write_table(tmp_path / "gaps.csv", rows=240), "table")
-    record = train(qtbot, session, "gradient-boosting", max_iter=10)
+    record = add_run(session, "gradient-boosting", max_iter=10)
     for plane in ("score", "features", "components"):
         choose(view.plane_combo, plane)
         refresh_and_wait(qtbot, view)

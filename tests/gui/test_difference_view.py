@@ -19,7 +19,7 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.geometry import pairs
 from aucstudio.project.runs.progress import Look
 from tests.conftest import write_table
-from tests.gui.conftest import choose, points, refresh_and_wait, set_running_job, train
+from tests.gui.conftest import add_run, choose, points, refresh_and_wait, set_running_job
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def training_differences(session, record):
 
 
 def test_run_without_its_table_has_no_picture(qtbot, session, view):
-    record = train(qtbot, session)
+    record = add_run(session)
     refresh_and_wait(qtbot, view)
     assert view.run_planes.chosen.line.isVisible()
     assert view.plot.isVisible()
@@ -58,7 +58,7 @@ def test_run_without_its_table_has_no_picture(qtbot, session, view):
 
 
 def test_dots_are_differences_and_the_line_is_the_hyperplane(qtbot, session, view):
-    record = train(qtbot, session)
+    record = add_run(session)
     refresh_and_wait(qtbot, view)
     z, w = training_differences(session, record), record.splits[0].coef
     assert len(z) <= pairs.PAIRS_AS_DOTS
@@ -82,7 +82,7 @@ def test_dots_are_differences_and_the_line_is_the_hyperplane(qtbot, session, vie
 
 def test_sentence_counts_the_misranked_pairs_exactly(qtbot, session, view):
     view.errors_check.setChecked(True)
-    record = train(qtbot, session)
+    record = add_run(session)
     refresh_and_wait(qtbot, view)
     split = record.splits[0]
     s, t = split.train_scores[split.train_positive], split.train_scores[~split.train_positive]
@@ -96,7 +96,7 @@ def test_sentence_counts_the_misranked_pairs_exactly(qtbot, session, view):
 
 
 def test_support_pairs_are_ringed_and_the_margin_drawn(qtbot, session, view):
-    record = train(qtbot, session, "auc-svm", C=1.0)
+    record = add_run(session, "auc-svm", C=1.0)
     refresh_and_wait(qtbot, view)
     split = record.splits[0]
     assert split.support_pairs.shape[1] > 0
@@ -114,7 +114,7 @@ def test_support_pairs_are_ringed_and_the_margin_drawn(qtbot, session, view):
 
 @pytest.mark.slow
 def test_two_feature_plane_shows_the_trace_of_the_hyperplane(qtbot, session, view):
-    record = train(qtbot, session)
+    record = add_run(session)
     choose(view.plane_combo, "features")
     refresh_and_wait(qtbot, view)
     w, names = record.splits[0].coef, record.splits[0].model.preparation.feature_names
@@ -134,7 +134,7 @@ def test_two_feature_plane_shows_the_trace_of_the_hyperplane(qtbot, session, vie
 
 
 def test_choosing_the_same_feature_twice_swaps_the_axes(qtbot, session, view):
-    train(qtbot, session)
+    add_run(session)
     choose(view.plane_combo, "features")
     refresh_and_wait(qtbot, view)
     x, y = view.x_feature.currentText(), view.y_feature.currentText()
@@ -146,7 +146,7 @@ def test_choosing_the_same_feature_twice_swaps_the_axes(qtbot, session, view):
 @pytest.mark.slow
 def test_many_pairs_are_drawn_as_a_density(qtbot, session, view, tmp_path):
     session.files.open_now(write_table(tmp_path / "more.csv", rows=320), "table")
-    record = train(qtbot, session)
+    record = add_run(session)
     refresh_and_wait(qtbot, view)
     z = training_differences(session, record)
     assert len(z) > pairs.PAIRS_AS_DOTS
@@ -171,7 +171,7 @@ def test_many_pairs_are_drawn_as_a_density(qtbot, session, view, tmp_path):
 
 
 def test_errors_and_spread_can_be_switched_on(qtbot, session, view):
-    train(qtbot, session)
+    add_run(session)
     refresh_and_wait(qtbot, view)
     marked, cloud = view.marked, view.cloud
     assert not len(points(marked.wrong.marks)) + len(points(marked.in_band.marks))
@@ -195,7 +195,7 @@ def test_errors_and_spread_can_be_switched_on(qtbot, session, view):
 
 
 def test_caption_explains_what_a_dot_is(qtbot, session, view):
-    train(qtbot, session)
+    add_run(session)
     refresh_and_wait(qtbot, view)
     assert view.caption.isVisible()
     assert view.caption.text() == (
@@ -211,7 +211,7 @@ def test_caption_explains_what_a_dot_is(qtbot, session, view):
 
 
 def test_invalid_pair_is_not_shown(qtbot, session, view):
-    record = train(qtbot, session)
+    record = add_run(session)
     refresh_and_wait(qtbot, view)
     split = record.splits[0]
     first, second = split.train_rows[~split.train_positive][:2].tolist()
@@ -225,8 +225,8 @@ def test_invalid_pair_is_not_shown(qtbot, session, view):
 
 @pytest.mark.slow
 def test_running_kernel_method_has_its_own_picture(qtbot, session, view):
-    record = train(qtbot, session)
-    curved = train(qtbot, session, "svm", kernel="rbf")
+    record = add_run(session)
+    curved = add_run(session, "svm", kernel="rbf")
     session.select(record.id)
     refresh_and_wait(qtbot, view)
     split = curved.splits[0]
@@ -261,7 +261,7 @@ def test_running_kernel_method_has_its_own_picture(qtbot, session, view):
 
 @pytest.mark.slow
 def test_compared_run_keeps_its_colour_and_the_angle_is_shown(qtbot, session, view):
-    one, two = train(qtbot, session), train(qtbot, session, "logistic")
+    one, two = add_run(session), add_run(session, "logistic")
     session.select(one.id)
     refresh_and_wait(qtbot, view)
     choose(view.compare_combo, two.id)
@@ -284,7 +284,7 @@ def test_compared_run_keeps_its_colour_and_the_angle_is_shown(qtbot, session, vi
 
 
 def test_kernel_run_has_no_hyperplane(qtbot, session, view):
-    record = train(qtbot, session, "svm", kernel="rbf")
+    record = add_run(session, "svm", kernel="rbf")
     refresh_and_wait(qtbot, view)
     split = record.splits[0]
     s, t = split.train_scores[split.train_positive], split.train_scores[~split.train_positive]
@@ -300,7 +300,7 @@ def test_kernel_run_has_no_hyperplane(qtbot, session, view):
 def test_split_combo_changes_the_pairs_shown(qtbot, session, view):
     validation = Validation(test_size=0.5, repeats=2)
     session.study.plan = dataclasses.replace(session.plan, validation=validation)
-    record = train(qtbot, session)
+    record = add_run(session)
     refresh_and_wait(qtbot, view)
     assert view.split_combo.isVisible()
     first = view.sentence.text()
@@ -325,7 +325,7 @@ def live_run(session, record, weights):
 
 
 def test_live_hyperplane_is_drawn_over_a_finished_run(qtbot, session, view):
-    record = train(qtbot, session)
+    record = add_run(session)
     refresh_and_wait(qtbot, view)
     assert not view.live_line.isVisible()
     rng = np.random.default_rng(0)
@@ -350,7 +350,7 @@ def test_live_hyperplane_is_drawn_over_a_finished_run(qtbot, session, view):
 
 
 def test_live_margin_moves_with_its_hyperplane(qtbot, session, view):
-    record = train(qtbot, session, "auc-svm", C=1.0)
+    record = add_run(session, "auc-svm", C=1.0)
     refresh_and_wait(qtbot, view)
     weights = 2.0 * record.splits[0].coef
     set_running_job(session, live_run(session, record, weights))
@@ -364,7 +364,7 @@ def test_live_margin_moves_with_its_hyperplane(qtbot, session, view):
 
 @pytest.mark.slow
 def test_first_run_has_a_picture_during_training(qtbot, session, view):
-    record = train(qtbot, session)
+    record = add_run(session)
     live = live_run(session, record, record.splits[0].coef)
     session.set_look(record.id, "Remove", removed=True)
     refresh_and_wait(qtbot, view)
@@ -386,7 +386,7 @@ def test_first_run_has_a_picture_during_training(qtbot, session, view):
 
 
 def test_name_along_the_line_is_hidden_if_it_does_not_fit(qtbot, session, view):
-    train(qtbot, session)
+    add_run(session)
     view.resize(560, 900)
     refresh_and_wait(qtbot, view)
     name = view.run_planes.chosen.name

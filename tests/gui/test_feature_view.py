@@ -18,7 +18,7 @@ from aucstudio.project.examples import make_study
 from aucstudio.project.geometry.score_map import CELLS
 from aucstudio.project.runs.progress import Look
 from tests.conftest import write_table
-from tests.gui.conftest import choose, points, refresh_and_wait, set_running_job, train
+from tests.gui.conftest import add_run, choose, points, refresh_and_wait, set_running_job, train
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +46,7 @@ def rows_of(session, split, held_out=True):
 
 
 def test_score_plane_shows_both_classes_and_the_threshold(qtbot, session, view):
-    split = train(qtbot, session).splits[0]
+    split = add_run(session).splits[0]
     refresh_and_wait(qtbot, view)
     w, X = split.coef, rows_of(session, split)
     score = X @ w / np.linalg.norm(w)
@@ -64,7 +64,7 @@ def test_score_plane_shows_both_classes_and_the_threshold(qtbot, session, view):
 
 
 def test_wrong_rows_are_ringed_and_counted(qtbot, session, view):
-    split = train(qtbot, session).splits[0]
+    split = add_run(session).splits[0]
     refresh_and_wait(qtbot, view)
     wrong = (split.test_scores > 0) != split.test_positive
     assert wrong.any()
@@ -76,7 +76,7 @@ def test_wrong_rows_are_ringed_and_counted(qtbot, session, view):
 
 
 def test_training_rows_can_be_shown(qtbot, session, view):
-    split = train(qtbot, session).splits[0]
+    split = add_run(session).splits[0]
     choose(view.rows_combo, False)
     refresh_and_wait(qtbot, view)
     assert_allclose(view.picture.sample.scores, split.train_scores)
@@ -84,7 +84,7 @@ def test_training_rows_can_be_shown(qtbot, session, view):
 
 
 def test_feature_plane_has_the_decision_line_of_each_checked_run(qtbot, session, view):
-    one, two = train(qtbot, session), train(qtbot, session, "logistic")
+    one, two = add_run(session), add_run(session, "logistic")
     session.select(one.id)
     choose(view.plane_combo, "features")
     refresh_and_wait(qtbot, view)
@@ -105,7 +105,7 @@ def test_feature_plane_has_the_decision_line_of_each_checked_run(qtbot, session,
 
 
 def test_principal_component_plane_has_labelled_axes(qtbot, session, view):
-    split = train(qtbot, session).splits[0]
+    split = add_run(session).splits[0]
     choose(view.plane_combo, "components")
     refresh_and_wait(qtbot, view)
     X = rows_of(session, split)
@@ -116,7 +116,7 @@ def test_principal_component_plane_has_labelled_axes(qtbot, session, view):
 
 
 def test_kernel_run_has_its_score_as_an_axis(qtbot, session, view):
-    split = train(qtbot, session, "svm", kernel="rbf").splits[0]
+    split = add_run(session, "svm", kernel="rbf").splits[0]
     refresh_and_wait(qtbot, view)
     assert_allclose(points(view.marks.positives)[:, 0], split.test_scores[split.test_positive])
     (line,) = lines_of(view)
@@ -129,8 +129,8 @@ def on_curve(item):
 
 
 def test_checked_non_linear_runs_have_contours(qtbot, session, view):
-    records = [train(qtbot, session, "svm", kernel="rbf"), train(qtbot, session, "pauc-boost")]
-    records.append(train(qtbot, session))
+    records = [add_run(session, "svm", kernel="rbf"), add_run(session, "pauc-boost")]
+    records.append(add_run(session))
     session.select(records[0].id)
     choose(view.plane_combo, "features")
     refresh_and_wait(qtbot, view)
@@ -156,7 +156,7 @@ def test_checked_non_linear_runs_have_contours(qtbot, session, view):
 
 
 def test_threshold_moves_only_the_boundary_of_the_selected_run(qtbot, session, view):
-    one, two = train(qtbot, session), train(qtbot, session, "logistic")
+    one, two = add_run(session), add_run(session, "logistic")
     session.select(one.id)
     choose(view.plane_combo, "features")
     refresh_and_wait(qtbot, view)
@@ -175,7 +175,7 @@ def test_threshold_moves_only_the_boundary_of_the_selected_run(qtbot, session, v
 
 
 def test_shading_shows_the_score_of_the_selected_run(qtbot, session, view):
-    record = train(qtbot, session, "svm", kernel="rbf")
+    record = add_run(session, "svm", kernel="rbf")
     choose(view.plane_combo, "components")
     refresh_and_wait(qtbot, view)
     found = view.mapper.maps[record.id]
@@ -196,10 +196,10 @@ def test_shading_shows_the_score_of_the_selected_run(qtbot, session, view):
 
 
 def test_zoom_recomputes_the_score_map(qtbot, session, view):
-    record = train(qtbot, session, "svm", kernel="rbf")
+    record = add_run(session, "svm", kernel="rbf")
     choose(view.plane_combo, "features")
     refresh_and_wait(qtbot, view)
-    view.plot.setRange(xRange=(-0.5, 0.5), yRange=(-0.5, 0.5), padding=0)
+    view.plot.getViewBox().setRange(xRange=(-0.5, 0.5), yRange=(-0.5, 0.5), padding=0)
     assert view.busy()
     refresh_and_wait(qtbot, view)
     found = view.mapper.maps[record.id]
@@ -208,7 +208,7 @@ def test_zoom_recomputes_the_score_map(qtbot, session, view):
 
 
 def test_positives_below_the_band_are_marked(qtbot, session, view):
-    split = train(qtbot, session).splits[0]
+    split = add_run(session).splits[0]
     session.set_band(0.0, 0.2)
     refresh_and_wait(qtbot, view)
     negatives = np.sort(split.test_scores[~split.test_positive])[::-1]
@@ -220,7 +220,7 @@ def test_positives_below_the_band_are_marked(qtbot, session, view):
 
 
 def test_rows_of_support_pairs_are_ringed(qtbot, session, view):
-    split = train(qtbot, session, "svm-pauc").splits[0]
+    split = add_run(session, "svm-pauc").splits[0]
     choose(view.plane_combo, "features")
     refresh_and_wait(qtbot, view)
     used = np.unique(split.support_pairs)
@@ -234,7 +234,7 @@ def test_rows_of_support_pairs_are_ringed(qtbot, session, view):
 
 
 def test_support_vectors_of_a_kernel_are_ringed(qtbot, session, view):
-    split = train(qtbot, session, "svm", kernel="rbf", C=100.0).splits[0]
+    split = add_run(session, "svm", kernel="rbf", C=100.0).splits[0]
     choose(view.plane_combo, "features")
     refresh_and_wait(qtbot, view)
     vectors = split.model.scorer.points
@@ -245,7 +245,7 @@ def test_support_vectors_of_a_kernel_are_ringed(qtbot, session, view):
 
 
 def test_click_selects_a_row_and_shows_its_cells(qtbot, session, view):
-    split = train(qtbot, session).splits[0]
+    split = add_run(session).splits[0]
     refresh_and_wait(qtbot, view)
     place = int(split.test_scores.argmax())
     row = int(split.test_rows[place])
@@ -267,7 +267,7 @@ def test_click_selects_a_row_and_shows_its_cells(qtbot, session, view):
 
 
 def test_row_selected_in_another_view_is_marked(qtbot, session, view):
-    split = train(qtbot, session).splits[0]
+    split = add_run(session).splits[0]
     refresh_and_wait(qtbot, view)
     session.point_at(row=int(split.test_rows[3]))
     assert_allclose(points(view.marks.pointed), [view.picture.places[3]])
@@ -277,7 +277,7 @@ def test_row_selected_in_another_view_is_marked(qtbot, session, view):
 
 
 def test_missing_values_are_drawn_at_the_median_with_a_notice(qtbot, session, view):
-    split = train(qtbot, session, "auc-split").splits[0]
+    split = add_run(session, "auc-split").splits[0]
     choose(view.plane_combo, "features")
     refresh_and_wait(qtbot, view)
     gaps = np.isnan(rows_of(session, split)).sum()
@@ -287,7 +287,7 @@ def test_missing_values_are_drawn_at_the_median_with_a_notice(qtbot, session, vi
 
 
 def test_figure_data_has_a_row_per_point(qtbot, session, view):
-    split = train(qtbot, session).splits[0]
+    split = add_run(session).splits[0]
     refresh_and_wait(qtbot, view)
     data = view.figure_data()
     assert_allclose(data["row"], split.test_rows + 1)
@@ -297,7 +297,7 @@ def test_figure_data_has_a_row_per_point(qtbot, session, view):
 
 
 def test_running_non_linear_method_has_a_contour(qtbot, session, view):
-    record = train(qtbot, session, "svm", kernel="rbf")
+    record = add_run(session, "svm", kernel="rbf")
     split = record.splits[0]
     choose(view.plane_combo, "features")
     refresh_and_wait(qtbot, view)
@@ -316,7 +316,7 @@ def test_running_non_linear_method_has_a_contour(qtbot, session, view):
 def test_many_rows_are_drawn_as_regions(qtbot, session, view, monkeypatch):
     monkeypatch.setattr(feature_view, "POINTS_DRAWN", 20)
     monkeypatch.setattr(feature_view, "FEW_OF_CLASS", 15)
-    train(qtbot, session)
+    add_run(session)
     refresh_and_wait(qtbot, view)
     # Eleven positives are few enough to be drawn; the negatives are a region.
     assert len(points(view.marks.positives)) == 11
@@ -339,7 +339,7 @@ def test_outlying_row_does_not_set_the_axis_range(qtbot, session, view, tmp_path
     far = [f"{k * 1e3}" + line[line.index(",") :] for k, line in enumerate(lines[1:4], 1)]
     path.write_text("\n".join([lines[0], *far, *lines[4:]]) + "\n", encoding="utf-8")
     session.files.open_now(path, "table")
-    record = train(qtbot, session)
+    record = add_run(session)
     choose(view.plane_combo, "features")
     held = set(record.splits[0].test_rows) & {0, 1, 2}
     choose(view.rows_combo, bool(len(held) > 1))
@@ -370,7 +370,7 @@ def test_rows_of_a_test_file_cannot_be_selected(qtbot, session, view, tmp_path):
 
 
 def test_live_line_follows_the_running_job(qtbot, session, view):
-    record = train(qtbot, session)
+    record = add_run(session)
     split, rng = record.splits[0], np.random.default_rng(0)
     choose(view.plane_combo, "features")
     refresh_and_wait(qtbot, view)
@@ -392,7 +392,7 @@ def test_live_line_follows_the_running_job(qtbot, session, view):
 
 
 def test_first_run_has_a_picture_during_training(qtbot, session, view):
-    record = train(qtbot, session)
+    record = add_run(session)
     live = LiveRun(record.experiment, session.run(record.id).look)
     live.preparation = record.splits[0].model.preparation
     session.set_look(record.id, "Remove", removed=True)
@@ -429,17 +429,17 @@ def test_chosen_plane_is_kept_per_table(qtbot, session, view, tmp_path):
     rows = [f"{a},{b},{'pn'[int(a + b > 0)]}" for a, b in rng.normal(size=(60, 2)).round(3)]
     two.write_text("\n".join(["a,b,class", *rows]), encoding="utf-8")
     session.files.open_now(two, "table")
-    train(qtbot, session)
+    add_run(session)
     refresh_and_wait(qtbot, view)
     assert view.picture.plane.features == (0, 1)
     choose(view.plane_combo, "score")
-    train(qtbot, session)
+    add_run(session)
     refresh_and_wait(qtbot, view)
     assert view.picture.plane.kind == "score"
 
 
 def test_rings_shrink_with_their_number(qtbot, session, view):
-    train(qtbot, session)
+    add_run(session)
     refresh_and_wait(qtbot, view)
     session.set_threshold(threshold=1e9)
     missed = view.marks.wrong.data["size"]
@@ -456,7 +456,7 @@ def test_rare_class_is_drawn_stronger(qtbot, session, view, tmp_path):
     path = tmp_path / "rare.csv"
     path.write_text("\n".join(["a,b,y", *lines]), encoding="utf-8")
     session.files.open_now(path, "table")
-    train(qtbot, session)
+    add_run(session)
     refresh_and_wait(qtbot, view)
     rare, common = view.marks.positives.opts, view.marks.negatives.opts
     assert rare["size"] > common["size"]

@@ -8,8 +8,8 @@ from PySide6.QtGui import QImage, QTextDocument
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QLabel, QWidget
 
 from aucstudio.engine import METHODS
+from aucstudio.gui.common.focus import focus_within
 from aucstudio.gui.common.theme import apply_theme
-from aucstudio.gui.common.widgets import focus_within
 from aucstudio.gui.dialogs.help import CHAPTERS, TITLES, HelpDialog, help_page
 from aucstudio.project import guide
 

@@ -4,7 +4,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget, QWidge
 from shiboken6 import Shiboken
 
 from aucstudio.gui.common.controls import WrappingRow
-from aucstudio.gui.common.widgets import across, down, empty, members, order_tabs
+from aucstudio.gui.common.focus import order_tabs
+from aucstudio.gui.common.layouts import across, down, empty, members
 
 
 def items_known_to_python():

@@ -13,7 +13,7 @@ from aucstudio.gui.pages.training.plots import CourseLine, TrainingPlots
 from aucstudio.gui.pages.training.progress import run_courses
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
-from tests.gui.conftest import make_record
+from tests.gui.conftest import add_line, make_record
 
 KEPT = QGraphicsItem.CacheMode.DeviceCoordinateCache
 PLAIN = QGraphicsItem.CacheMode.NoCache
@@ -37,8 +37,8 @@ def pixels(plot):
 
 
 def test_cached_items_look_like_uncached_ones(plot, qtbot):
-    still = plot.plot([0, 1, 2], [0, 1, 0], pen="r")
-    moving = plot.plot([0, 1, 2], [1, 0, 1], pen="b")
+    still = add_line(plot, [0, 1, 2], [0, 1, 0], pen="r")
+    moving = add_line(plot, [0, 1, 2], [1, 0, 1], pen="b")
     qtbot.wait(1)
     before = pixels(plot)
     plot.keep_still([moving])
@@ -55,13 +55,13 @@ def test_cached_items_look_like_uncached_ones(plot, qtbot):
 
 def test_items_added_later_are_cached(plot):
     plot.keep_still([])
-    late = plot.plot([0, 1], [0, 1])
+    late = add_line(plot, [0, 1], [0, 1])
     plot.keep_still([])
     assert late.curve.cacheMode() == KEPT
 
 
 def test_saved_picture_has_vector_lines(plot):
-    plot.plot([0, 1, 2], [0, 1, 0], pen="r")
+    add_line(plot, [0, 1, 2], [0, 1, 0], pen="r")
     plot.keep_still([])
     buffer = QBuffer()
     buffer.open(QBuffer.OpenModeFlag.WriteOnly)

@@ -11,7 +11,7 @@ from aucstudio.gui.app import make_application
 from aucstudio.gui.common.plots.plot import Readout, in_lines, plot_menu
 from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.pages.roc.roc_view import RocView
-from tests.gui.conftest import make_record, put
+from tests.gui.conftest import add_line, make_record, put
 
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
 NONE, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
@@ -30,7 +30,7 @@ def _every_move_counts():
 def plot(qtbot):
     make_application("light")
     made = make_plot("some_plot", "x", "y")
-    made.plot(np.linspace(0, 10, 50), np.linspace(0, 5, 50))
+    add_line(made, np.linspace(0, 10, 50), np.linspace(0, 5, 50))
     qtbot.addWidget(made)
     made.resize(500, 400)
     with qtbot.waitExposed(made):
@@ -201,8 +201,8 @@ def test_keys_zoom_and_pan(plot, qtbot):
 
 
 def test_fixed_plot_cannot_be_zoomed(plot):
-    plot.setMouseEnabled(False, False)
-    plot.setXRange(2, 3)
+    plot.getViewBox().setMouseEnabled(False, False)
+    plot.getViewBox().setXRange(2, 3)
     before = shown(plot)
     double_click(plot)
     drag(plot, at(plot, 2.2, 1.0), at(plot, 2.8, 3.0), SHIFT)

@@ -21,6 +21,7 @@ from aucstudio.gui.common.view import PageView
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.exports import columns_as_csv
 from aucstudio.project.errors import InputError
+from tests.gui.conftest import add_line
 
 # Each test creates its own window.
 pytestmark = pytest.mark.slow
@@ -36,12 +37,12 @@ class Sample(PageView):
         super().__init__(session, "sample_view", "Sample")
         self.plot = make_plot("sample_plot", "False-positive rate", "True-positive rate")
         self.below = make_plot("below_plot", "Second", "")
-        self.plot.plot([0, 1], [0, 1], pen=pen(LIGHT.runs[1], 2.0, DASH), name="line")
+        add_line(self.plot, [0, 1], [0, 1], pen=pen(LIGHT.runs[1], 2.0, DASH), name="line")
         marks = pg.ScatterPlotItem([0.2, 0.4, 0.6], [0.5, 0.5, 0.5], size=8, pen=None)
         marks.setBrush(LIGHT.positive)
         self.plot.addItem(marks)
-        self.plot.plot([-5, 5], [0.87, 0.87], pen=pen("#abcdef", 2.0))
-        self.plot.setRange(xRange=(0, 1), yRange=(0, 1))
+        add_line(self.plot, [-5, 5], [0.87, 0.87], pen=pen("#abcdef", 2.0))
+        self.plot.getViewBox().setRange(xRange=(0, 1), yRange=(0, 1))
         self.body.addWidget(self.plot, stretch=1)
         self.body.addWidget(self.below, stretch=1)
         self.below.hide()
@@ -149,9 +150,10 @@ def test_lines_after_a_nested_clip_are_clipped_to_the_axes(view):
     words = pg.TextItem("words", color="#123456")
     view.plot.addItem(words)
     words.setPos(0.5, 0.2)
-    over = view.plot.plot([-5, 5], [0.7, 0.7], pen=pen("#fedcba", 2.0))
+    over = add_line(view.plot, [-5, 5], [0.7, 0.7], pen=pen("#fedcba", 2.0))
     over.setZValue(50)
-    key = view.plot.addLegend()
+    key = pg.LegendItem(offset=(30, 30))
+    key.setParentItem(view.plot.getViewBox())
     key.addItem(over, "over")
     drawing = printing.draw(view, Sheet())
     assert "words" in texts(drawing)
@@ -230,7 +232,7 @@ def test_title_and_caption_are_above_and_below(view):
 def test_saved_picture_is_light_in_any_theme(view, window):
     window.set_theme("dark")
     view.restyle()
-    view.plot.plot([0, 1], [0.2, 0.2], pen=pen(DARK.runs[2], 2.0))
+    add_line(view.plot, [0, 1], [0.2, 0.2], pen=pen(DARK.runs[2], 2.0))
     light = printing.draw(view, Sheet()).svg().decode()
     dark = printing.draw(view, Sheet(light=False)).svg().decode()
     window.set_theme("light")
@@ -276,7 +278,7 @@ def test_page_that_was_never_shown_is_drawn(session, qtbot):
 
 def test_font_shrinks_if_the_layout_does_not_fit(view):
     key = pg.LabelItem("A key that is much too long for one column " * 3)
-    view.plot.plotItem.layout.addItem(key, 5, 1)
+    view.plot.frame.layout.addItem(key, 5, 1)
     view.grab()
     fitted = printing.fitting(view, Sheet())
     assert 3.0 < fitted.font < 8.0

@@ -50,7 +50,7 @@ def scene(session, plot):
         n = int((~split.test_positive).sum())
         x, y = axes.make_axes(kind, int(split.test_positive.sum()), n)
         window = window or (*axes.ends(x), *axes.ends(y))
-        plot.getPlotItem().getViewBox().setRange(xRange=window[:2], yRange=window[2:], padding=0)
+        plot.getViewBox().setRange(xRange=window[:2], yRange=window[2:], padding=0)
         return Scene(
             runs,
             session.run(session.selected),
@@ -149,7 +149,7 @@ def test_only_a_click_near_the_curve_places_the_point(session, plot, scene):
     add(session)
     layer = OperatingPointLayer(plot, session)
     layer.show(scene())
-    box, trace = plot.getPlotItem().getViewBox(), layer.point.trace
+    box, trace = plot.getViewBox(), layer.point.trace
 
     class Click:
         def __init__(self, x, y):

@@ -22,7 +22,7 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.runs.progress import Look
-from tests.gui.conftest import choose, make_record, set_running_job, shown
+from tests.gui.conftest import PATIENCE, choose, make_record, set_running_job, shown
 from tests.gui.roc_runs import (  # noqa: F401  (fixtures)
     BAND,
     named_in_legend,
@@ -70,9 +70,10 @@ def test_curve_matches_the_engine(view, session, records):
     assert pens[0].dashPattern() != pens[1].dashPattern()
 
 
-def test_legend_names_runs_and_its_tooltip_lists_areas(view, session, records):
+def test_legend_names_runs_and_its_tooltip_lists_areas(view, session, records, qtbot):
     show(session, records, "RLS", "Logistic")
     assert named_in_legend(view) == ["RLS", "Logistic"]
+    qtbot.waitUntil(lambda: not view.busy(), timeout=PATIENCE)  # the areas are computed
     tip = view.canvas.legend.toolTip()
     for name in ("RLS", "Logistic"):
         split = records[name].splits[0]
@@ -119,7 +120,7 @@ def test_partial_auc_is_shown_on_three_scales(view, session, records, scale):
     assert f"{curve_figures.SCALES[scale]} {curve_figures.area_words(area, scale)}" in words
 
 
-def test_dragging_an_edge_updates_the_range_and_the_areas(view, session, records):
+def test_dragging_an_edge_updates_the_range_and_the_areas(view, session, records, qtbot):
     show(session, records, "RLS")
     line = view.lines.drawn[0].item
     view.canvas.band_item.lines[1].setValue(0.23456789)
@@ -127,6 +128,7 @@ def test_dragging_an_edge_updates_the_range_and_the_areas(view, session, records
     assert view.choices.band_high.value() == 0.23
     split = records["RLS"].splits[0]
     area = roc.partial_auc(split.test_positive, split.test_scores, 0.0, 0.23)
+    qtbot.waitUntil(lambda: not view.busy(), timeout=PATIENCE)
     assert f">{area.normalized:.3f}<" in view.canvas.legend.toolTip()
     assert view.lines.drawn[0].item is line  # the curves are not redrawn
     view.canvas.band_item.lines[0].setValue(0.9)  # against the other edge

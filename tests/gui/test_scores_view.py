@@ -184,7 +184,7 @@ def test_plot_does_not_overlap_the_figures(view, add, qtbot):
     shown(view, qtbot)
     view.picture.name_classes(("a class with a long name", "another class with one"))
     assert view.side.isVisible()
-    assert view.plot.getPlotItem().size().width() <= view.plot.width()
+    assert view.plot.frame.size().width() <= view.plot.width()
 
 
 def test_running_job_shows_only_distributions(view, add, session, qtbot):

@@ -237,7 +237,7 @@ def test_cells_that_were_not_tested_are_blank(view, add, qtbot):
     assert "stopped after 8 of 12 fits" in shown(view, qtbot)
     assert np.isnan(view.heat.values[0]).all()
     assert np.isfinite(view.heat.values[1:]).all()
-    assert "Blank: not tested" in view.heat.plot.getPlotItem().titleLabel.text
+    assert "Blank: not tested" in view.heat.plot.frame.title.text
 
 
 @pytest.mark.slow
@@ -559,7 +559,7 @@ def test_the_page_fits_a_narrow_window(view, add, qtbot):
     assert view.minimumSizeHint().width() <= 640
     assert view.width() == 640
     plot = view.profile.plot
-    picture = plot.plotItem.sceneBoundingRect()
+    picture = plot.frame.sceneBoundingRect()
     assert picture.width() <= plot.width() + 1
     assert view.table.viewport().height() >= 3 * 26
 

@@ -510,7 +510,7 @@ def test_many_live_points_are_thinned(view, add, session, qtbot):
 
 
 def legends(view):
-    items = [item for plot in view.plots() for item in plot.getPlotItem().childItems()]
+    items = [item for plot in view.plots() for item in plot.frame.childItems()]
     return [item for item in items if isinstance(item, Legend) and item.items]
 
 

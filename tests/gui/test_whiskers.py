@@ -34,12 +34,12 @@ def names_at_the_axis(chart):
 
 
 def test_chart_without_rows_has_no_axes(chart):
-    assert not chart.plot.getPlotItem().isVisible()
+    assert not chart.plot.frame.isVisible()
     chart.show_rows(rows_of(["a"]), LOOK)
-    assert chart.plot.getPlotItem().isVisible()
+    assert chart.plot.frame.isVisible()
     assert names_at_the_axis(chart) == ["a"]
     chart.show_rows([], LOOK)
-    assert not chart.plot.getPlotItem().isVisible()
+    assert not chart.plot.frame.isVisible()
     assert not chart.note.isVisible()
 
 

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton, QWidg
 
 from aucstudio.gui.app import make_application
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.layouts import on_some_screen
 from aucstudio.gui.common.theme import current_theme, set_text_size
-from aucstudio.gui.common.widgets import on_some_screen
 from aucstudio.gui.dialogs.preferences import PreferencesDialog
 from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.pages.compare.compare_view import CompareView

@@ -10,19 +10,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QFrame, QMenu, QPushButton, QToolButton, QWidget
 
+from aucstudio.gui.common.buttons import fold_mark, link_button, push_button
+from aucstudio.gui.common.layouts import LEFT, Part, across, discard, down
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.widgets import (
-    LEFT,
-    Part,
-    across,
-    discard,
-    down,
-    fold_mark,
-    label,
-    link_button,
-    named,
-    push_button,
-)
+from aucstudio.gui.common.widgets import label, named
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import counted
 from aucstudio.project.data.columns import Column, ColumnInfo

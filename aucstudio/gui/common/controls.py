@@ -26,15 +26,10 @@ from PySide6.QtWidgets import (
     QWidgetItem,
 )
 
+from aucstudio.gui.common.buttons import push_button
+from aucstudio.gui.common.layouts import members
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.widgets import (
-    MEASURED,
-    ElidedCombo,
-    make_buddy,
-    members,
-    named,
-    push_button,
-)
+from aucstudio.gui.common.widgets import MEASURED, ElidedCombo, make_buddy, named
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.notices.controls import control_words
 

@@ -13,7 +13,6 @@ from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.roc import cut_at
 from aucstudio.notices.words import figure_words
-from aucstudio.project.results.summary import Estimate, auc_summary
 from aucstudio.project.results.thresholds import curve_of
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
@@ -66,11 +65,9 @@ class RunCurves:
     ----------
     curves : tuple of RocCurve
         One for each finished split.
-    auc : Estimate
     """
 
     curves: tuple[roc.RocCurve, ...]
-    auc: Estimate
     _areas: dict[Band, list[roc.PartialAUC]] = dataclasses.field(default_factory=dict)
 
     @cached_property
@@ -115,8 +112,7 @@ _known: WeakKeyDictionary[RunRecord, RunCurves] = WeakKeyDictionary()
 def run_curves(record: RunRecord) -> RunCurves:
     """Return the curves of a record with at least one finished split; computed once a record."""
     if record not in _known:
-        curves = tuple(curve_of(split) for split in record.splits)
-        _known[record] = RunCurves(curves, auc_summary(record))
+        _known[record] = RunCurves(tuple(curve_of(split) for split in record.splits))
     return _known[record]
 
 

@@ -21,17 +21,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.common.layouts import STRETCH, across
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import fix_width, scaled
-from aucstudio.gui.common.widgets import (
-    FIELD_MARGINS,
-    STRETCH,
-    ElidedCombo,
-    FieldLabel,
-    across,
-    label,
-    named,
-)
+from aucstudio.gui.common.widgets import FIELD_MARGINS, ElidedCombo, FieldLabel, label, named
 from aucstudio.notices.controls import control_words
 
 _HEADING = 32  # pixels of height

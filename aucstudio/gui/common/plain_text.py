@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from html import escape
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction
@@ -17,9 +16,6 @@ from PySide6.QtWidgets import (
     QToolTip,
     QWidget,
 )
-
-if TYPE_CHECKING:
-    import pyqtgraph as pg
 
 _ALIKE = 4  # letters of a common beginning
 
@@ -127,12 +123,6 @@ def message_box(
     box.setWindowTitle(title)
     box.setText(text)
     return box
-
-
-def plot_title(plot: pg.PlotWidget, text: str, *, color: str, size: str) -> None:
-    """Set the title of a plot, which pyqtgraph renders as markup."""
-    words = text if isinstance(text, Markup) else escape(text)
-    plot.setTitle(words, color=color, size=size)
 
 
 def line_label(text: str) -> str:

@@ -103,26 +103,24 @@ def make_plot(
     name: str,
     x_label: str,
     y_label: str,
-    axes: Sequence[NumberAxis] = (),
+    axes: Sequence[pg.AxisItem] = (),
 ) -> Plot:
     """Make an empty plot in the style of the window, perhaps with given axes."""
-    sides = {side: NumberAxis(side) for side in ("bottom", "left")}
-    sides |= {axis.orientation: axis for axis in axes}
-    plot = Plot(axisItems=sides)
+    given = {axis.orientation for axis in axes}
+    plot = Plot([*axes, *(NumberAxis(side) for side in ("bottom", "left") if side not in given)])
     plot.setObjectName(name)
     plot.setAccessibleName(name.replace("_", " "))
     # Room for half of the number at the end of an axis.
-    plot.getPlotItem().layout.setContentsMargins(1, 8, 12, 1)
-    plot.hideButtons()
+    plot.frame.layout.setContentsMargins(1, 8, 12, 1)
     plot.setAntialiasing(True)
-    plot.showGrid(x=True, y=True)
+    plot.frame.show_grid(x=True, y=True)
     plot.setLabel("bottom", x_label)
     plot.setLabel("left", y_label)
     style_plot(plot)
     return plot
 
 
-def style_plot(plot: pg.PlotWidget) -> None:
+def style_plot(plot: Plot) -> None:
     """Apply the current theme's colours to a plot."""
     theme = current_theme()
     plot.setBackground(theme.card)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
-import pyqtgraph as pg
 from PySide6.QtCore import QByteArray, QMimeData, QPoint, QPointF, QRect, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import (
     QColor,
@@ -26,6 +25,7 @@ from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.common.drawing import MM_PER_INCH, Drawing, Recorder
 from aucstudio.gui.common.plots.paper import at_sizes
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import SWATCH, paint_sample
 from aucstudio.gui.common.theme import DARK, LIGHT, Theme, current_theme
 from aucstudio.gui.common.view import PageView
@@ -84,7 +84,7 @@ def fitting(view: PageView, sheet: Sheet) -> Sheet:
     with _laid_out(view, room) as places:
         # A layout with too little room becomes larger than its plot.
         cramped = max(
-            max(p.plotItem.width() / place.width(), p.plotItem.height() / place.height())
+            max(p.frame.width() / place.width(), p.frame.height() / place.height())
             for p, place in places
         )
     font = sheet.font if cramped < 1.01 else math.floor(10 * sheet.font / cramped) / 10
@@ -218,11 +218,11 @@ def _write_legend(painter: QPainter, entries: Sequence[LegendEntry], room: QRect
     return height
 
 
-def _plots(view: PageView) -> list[pg.PlotWidget]:
+def _plots(view: PageView) -> list[Plot]:
     return [plot for plot in view.plots() if plot.isVisibleTo(view)] or [view.figure()]
 
 
-def _area(plots: list[pg.PlotWidget], view: PageView) -> QRect:
+def _area(plots: list[Plot], view: PageView) -> QRect:
     """Return the rectangle around plots, in the view."""
     area = QRect()
     for plot in plots:
@@ -231,7 +231,7 @@ def _area(plots: list[pg.PlotWidget], view: PageView) -> QRect:
 
 
 @contextlib.contextmanager
-def _laid_out(view: PageView, room: QRectF) -> Iterator[list[tuple[pg.PlotWidget, QRectF]]]:
+def _laid_out(view: PageView, room: QRectF) -> Iterator[list[tuple[Plot, QRectF]]]:
     """Resize the plots of a view to a rectangle for a while, without repainting the window."""
     plots = _plots(view)
     whole = _area(plots, view)

@@ -25,18 +25,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.common.buttons import name_buttons, push_button
+from aucstudio.gui.common.focus import order_tabs
+from aucstudio.gui.common.layouts import Part, across, down
 from aucstudio.gui.common.plain_text import message_box
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import (
-    Part,
-    across,
-    down,
-    label,
-    name_buttons,
-    named,
-    order_tabs,
-    push_button,
-)
+from aucstudio.gui.common.widgets import label, named
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.project import scratch

@@ -13,16 +13,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.common.buttons import link_button
+from aucstudio.gui.common.layouts import across, card_around, keep_room, scrolled
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import (
-    across,
-    card_around,
-    keep_room,
-    link_button,
-    scrolled,
-    unbroken,
-)
+from aucstudio.gui.common.widgets import unbroken
 from aucstudio.gui.state.background import delayed
 
 

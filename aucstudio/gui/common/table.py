@@ -19,10 +19,11 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
+from aucstudio.gui.common.buttons import fold_mark, link_button
 from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.plotting import SWATCH, swatch
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import fold_mark, link_button, named
+from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.notices import text

@@ -11,18 +11,10 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QWidg
 
 from aucstudio.engine.params import read_decimal
 from aucstudio.gui.common.form import choice_box
+from aucstudio.gui.common.layouts import LEFT, down, keep_room
 from aucstudio.gui.common.plain_text import distinguishable, plain_tooltip
 from aucstudio.gui.common.theme import fix_width, scaled
-from aucstudio.gui.common.widgets import (
-    LEFT,
-    down,
-    enable_item,
-    keep_room,
-    label,
-    named,
-    quietly,
-    show_note,
-)
+from aucstudio.gui.common.widgets import enable_item, label, named, quietly, show_note
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
 from aucstudio.notices.controls import control_words

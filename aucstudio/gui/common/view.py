@@ -22,22 +22,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.common.buttons import make_action
 from aucstudio.gui.common.controls import ControlRow, Segments, SplitCombo
+from aucstudio.gui.common.focus import order_tabs
+from aucstudio.gui.common.layouts import TOP, across, down, holding, scrolled
 from aucstudio.gui.common.plots.plot import Plot, plot_menu
 from aucstudio.gui.common.plotting import style_plot
 from aucstudio.gui.common.sentence import Sentence
 from aucstudio.gui.common.theme import scaled, set_icon
-from aucstudio.gui.common.widgets import (
-    TOP,
-    across,
-    down,
-    hint_label,
-    holding,
-    make_action,
-    named,
-    order_tabs,
-    scrolled,
-)
+from aucstudio.gui.common.widgets import hint_label, named
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun

@@ -140,15 +140,15 @@ class WhiskerChart(QWidget):
         self._seen = (0, 0)
         self._look: RunLook | None = None
         self.plot = make_plot(name, x_label, "")
-        self.plot.invertY(True)
-        self.plot.setMouseEnabled(False, False)
+        self.plot.getViewBox().invertY(True)
+        self.plot.getViewBox().setMouseEnabled(False, False)
         self.plot.viewport().installEventFilter(self)
         # A plot that is being resized must not be resized by what its size decides.
         self._scrolls = delayed(self, 0, self._show_scroller)
         for follow in (self._place, self._scrolls.start):
             self.plot.getViewBox().sigResized.connect(lambda _box, follow=follow: follow())
         if filled:  # horizontal lines would cover the bars
-            self.plot.showGrid(x=True, y=False, alpha=0.18)
+            self.plot.frame.show_grid(x=True, y=False)
         self.zero = pg.InfiniteLine(0.0, angle=90)
         self.bars = pg.PlotDataItem(connect="pairs")
         self.dots = pg.ScatterPlotItem(size=10, hoverable=True, tip=self._tip)
@@ -168,7 +168,7 @@ class WhiskerChart(QWidget):
         layout.addWidget(self.scroller, 0, 1)
         layout.addWidget(self.note, 1, 0, Qt.AlignmentFlag.AlignRight)
         self.note.hide()
-        self.plot.getPlotItem().setVisible(False)
+        self.plot.frame.setVisible(False)
 
     def show_rows(self, rows: Whiskers | Sequence[Whisker], look: RunLook) -> None:
         """Draw other rows, in the run's colour and with its marker."""
@@ -178,7 +178,7 @@ class WhiskerChart(QWidget):
             self._longest = heapq.nlargest(_MEASURED, rows.names, key=len)
         self.rows, self._look = rows, look
         # Axes without rows would look like a result.
-        self.plot.getPlotItem().setVisible(len(rows) > 0)
+        self.plot.frame.setVisible(len(rows) > 0)
         # The axis would find its height only when it is painted, and has none while it is hidden.
         self.plot.getAxis("bottom").setHeight(2 * QFontMetrics(self.font()).height() + 12)
         theme, colour = current_theme(), run_colour(current_theme(), look.colour)
@@ -242,7 +242,7 @@ class WhiskerChart(QWidget):
         """Show 0 and all these values."""
         low, high = places.min(initial=0.0), places.max(initial=0.0)
         margin = _MARGIN * (high - low) or 0.5
-        self.plot.setXRange(float(low - margin), float(high + margin), padding=0)
+        self.plot.getViewBox().setXRange(float(low - margin), float(high + margin), padding=0)
 
     def _make_room(self) -> None:
         """Reserve the width of the longest name."""
@@ -270,7 +270,7 @@ class WhiskerChart(QWidget):
         self.note.setText(f"{first + 1:,} to {last:,} of {len(self.rows):,}: scroll for the others")
         seen = fit if hidden else max(len(self.rows), height // scaled(_MOST_ROW))
         top = first - 0.5
-        self.plot.setYRange(top, top + seen, padding=0)
+        self.plot.getViewBox().setYRange(top, top + seen, padding=0)
         if self._seen != (first, last):
             self._seen = first, last
             self._name_rows()

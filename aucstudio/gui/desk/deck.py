@@ -9,8 +9,10 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QSplitter, QWidget
 
+from aucstudio.gui.common.focus import focus_within
+from aucstudio.gui.common.layouts import down, on_some_screen
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import down, focus_within, on_some_screen, set_style
+from aucstudio.gui.common.widgets import set_style
 from aucstudio.gui.desk.actions import ARRANGEMENTS, PAGES, VIEWS, Actions, page_of
 from aucstudio.gui.desk.tiles import EQUAL, Tile, TileArea, TornOff
 from aucstudio.gui.state.background import Turns, delayed

@@ -6,8 +6,10 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QSplitter, QWidget
 
+from aucstudio.gui.common.focus import focus_within
+from aucstudio.gui.common.layouts import RoomyTabs
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import RoomyTabs, focus_within, named
+from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.preferences import preferences
 

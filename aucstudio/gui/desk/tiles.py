@@ -6,9 +6,10 @@ from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QMoveEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSplitter, QStackedWidget, QTabBar, QWidget
 
+from aucstudio.gui.common.layouts import across, card_around, down, least_size
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import across, card_around, down, least_size, named, set_style
+from aucstudio.gui.common.widgets import named, set_style
 from aucstudio.gui.desk.actions import page_of
 
 _BAR_LEFT = 4  # pixels

@@ -16,17 +16,11 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine.params import read_decimal
+from aucstudio.gui.common.buttons import answers, check_box
 from aucstudio.gui.common.form import choice_box
+from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.prompts import Dialog
-from aucstudio.gui.common.widgets import (
-    across,
-    answers,
-    check_box,
-    down,
-    label,
-    named,
-    show_note,
-)
+from aucstudio.gui.common.widgets import label, named, show_note
 from aucstudio.notices import text
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.labels import LabelRule, usual_spellings

@@ -9,21 +9,15 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QWidget
 
 from aucstudio.gui.common import printing, prompts
+from aucstudio.gui.common.buttons import answers, push_button
 from aucstudio.gui.common.drawing import MM_PER_INCH, Drawing
 from aucstudio.gui.common.form import Form, choice_box
+from aucstudio.gui.common.layouts import STRETCH, down
 from aucstudio.gui.common.printing import PRESETS, Sheet
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import set_icon
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import (
-    STRETCH,
-    answers,
-    down,
-    label,
-    named,
-    push_button,
-    show_note,
-)
+from aucstudio.gui.common.widgets import label, named, show_note
 from aucstudio.gui.dialogs.preferences import figure_fields
 from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.preferences import FigureRules, preferences

@@ -21,7 +21,9 @@ from PySide6.QtWidgets import (
 from aucstudio.engine import roc
 from aucstudio.engine.calibration import KINDS
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.buttons import answers
 from aucstudio.gui.common.form import choice_box
+from aucstudio.gui.common.layouts import STRETCH, across, down, keep_room
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.threshold import (
     Chosen,
@@ -29,16 +31,7 @@ from aucstudio.gui.common.threshold import (
     range_end_words,
     units_words,
 )
-from aucstudio.gui.common.widgets import (
-    STRETCH,
-    across,
-    answers,
-    down,
-    keep_room,
-    label,
-    named,
-    show_note,
-)
+from aucstudio.gui.common.widgets import label, named, show_note
 from aucstudio.gui.state.background import Answer, Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text

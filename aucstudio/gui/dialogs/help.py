@@ -8,13 +8,12 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QTextBrowser, QTextEdit, QWidget
 
+from aucstudio.gui.common.buttons import dialog_buttons
+from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
-    across,
-    dialog_buttons,
-    down,
     label,
     make_buddy,
     named,

@@ -14,21 +14,13 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.column_controls import DatePartsButton, role_words
 from aucstudio.gui.common.controls import fill_combo
+from aucstudio.gui.common.layouts import across, discard, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import faded
 from aucstudio.gui.common.rows_model import RowsModel
 from aucstudio.gui.common.table import TableView
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import (
-    ElidedCombo,
-    ElidedLabel,
-    across,
-    discard,
-    down,
-    named,
-    set_italic,
-    set_role,
-)
+from aucstudio.gui.common.widgets import ElidedCombo, ElidedLabel, named, set_italic, set_role
 from aucstudio.gui.state.background import Background
 from aucstudio.project.data.columns import ROLES, Column
 from aucstudio.project.data.import_choices import role_is_guess

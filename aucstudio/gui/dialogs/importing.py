@@ -21,30 +21,21 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine.monitor import Stopped
+from aucstudio.gui.common.buttons import check_box, dialog_buttons, primary, push_button
 from aucstudio.gui.common.column_controls import FindingRows
 from aucstudio.gui.common.controls import WrappingRow
 from aucstudio.gui.common.form import whole_box
+from aucstudio.gui.common.layouts import LEFT, STRETCH, TOP, across, down, holding, scrolled
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.prompts import Dialog, FileWriter, WorkRow
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
-    LEFT,
-    STRETCH,
-    TOP,
     ElidedCombo,
     ElidedLabel,
     Kind,
-    across,
-    check_box,
-    dialog_buttons,
-    down,
-    holding,
     label,
     make_buddy,
     named,
-    primary,
-    push_button,
-    scrolled,
     set_italic,
     show_note,
 )

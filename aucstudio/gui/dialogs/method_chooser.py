@@ -24,19 +24,13 @@ from PySide6.QtWidgets import (
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.declared import AIMS, FAMILIES
+from aucstudio.gui.common.buttons import primary, push_button
 from aucstudio.gui.common.controls import WrappingRow
+from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import (
-    down,
-    label,
-    named,
-    primary,
-    push_button,
-    search_field,
-    show_note,
-)
+from aucstudio.gui.common.widgets import label, named, search_field, show_note
 from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence

@@ -6,17 +6,12 @@ import os
 
 from PySide6.QtWidgets import QDialogButtonBox, QWidget
 
+from aucstudio.gui.common.buttons import answers, check_box
 from aucstudio.gui.common.form import Fields, Form, RangeBox, choice_box, number_box, whole_box
+from aucstudio.gui.common.layouts import STRETCH, down
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import (
-    STRETCH,
-    answers,
-    check_box,
-    down,
-    label,
-    show_note,
-)
+from aucstudio.gui.common.widgets import label, show_note
 from aucstudio.gui.state.preferences import FigureRules, PreferencesFile
 
 _COLOURS = {True: "For print, on a white background", False: "As on screen"}

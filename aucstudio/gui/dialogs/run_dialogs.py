@@ -16,26 +16,13 @@ from PySide6.QtWidgets import (
 from aucstudio.engine import METHODS, declared_params
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.buttons import answers, check_box, dialog_buttons, primary, push_button
 from aucstudio.gui.common.form import Form, RangeBox, choice_box, number_box
+from aucstudio.gui.common.layouts import STRETCH, across, down, holding
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import fix_width, scaled
-from aucstudio.gui.common.widgets import (
-    FIELD_MARGINS,
-    STRETCH,
-    across,
-    answers,
-    check_box,
-    dialog_buttons,
-    down,
-    holding,
-    label,
-    named,
-    primary,
-    push_button,
-    set_role,
-    show_note,
-)
+from aucstudio.gui.common.widgets import FIELD_MARGINS, label, named, set_role, show_note
 from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.session import Session

@@ -12,22 +12,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
+from aucstudio.gui.common.layouts import STRETCH, across, down, empty, scrolled
 from aucstudio.gui.common.plain_text import elided, menu_text, plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.roc_sketch import RocSketch
 from aucstudio.gui.common.plotting import class_steps, finite_range, make_plot, pen, style_classes
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import (
-    STRETCH,
-    across,
-    down,
-    empty,
-    label,
-    named,
-    scrolled,
-    show_note,
-)
+from aucstudio.gui.common.widgets import label, named, show_note
 from aucstudio.gui.dialogs.scored import Scored, ScoreSummary, TableRanking
 from aucstudio.notices import text
 from aucstudio.notices.words import as_sentence, class_words, figure_words, score_words
@@ -170,7 +162,7 @@ class _Picture(QWidget):
         super().__init__()
         named(self, name)
         plot.setFixedSize(scaled(_SIDE), scaled(height))
-        plot.setMouseEnabled(x=False, y=False)
+        plot.getViewBox().setMouseEnabled(x=False, y=False)
         self.words = label("", "muted", wrap=True, name=f"{name}_words")
         self.setLayout(down(plot, self.words, gap=4))
         self.setFixedWidth(scaled(_SIDE))

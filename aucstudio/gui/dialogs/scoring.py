@@ -19,21 +19,18 @@ from PySide6.QtWidgets import (
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.buttons import dialog_buttons, primary, push_button
 from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.form import Form, choice_box
+from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.prompts import FileWriter
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
     ElidedLabel,
-    across,
-    dialog_buttons,
-    down,
     hint_label,
     label,
     named,
-    primary,
-    push_button,
     show_note,
 )
 from aucstudio.gui.dialogs.export_model import REFIT, ModelChoice

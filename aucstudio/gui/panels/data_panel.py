@@ -9,26 +9,15 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine import METHODS
+from aucstudio.gui.common.buttons import Fold, push_button
 from aucstudio.gui.common.column_controls import FindingRows, is_loud
 from aucstudio.gui.common.controls import fill_names
+from aucstudio.gui.common.focus import order_tabs
 from aucstudio.gui.common.form import Form, choice_box
+from aucstudio.gui.common.layouts import STRETCH, Card, across, down, fill, keep_room
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.table import LEFT
-from aucstudio.gui.common.widgets import (
-    STRETCH,
-    Card,
-    ElidedLabel,
-    Fold,
-    across,
-    down,
-    fill,
-    keep_room,
-    label,
-    order_tabs,
-    push_button,
-    show_error_at,
-    show_note,
-)
+from aucstudio.gui.common.widgets import ElidedLabel, label, show_error_at, show_note
 from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.state.background import Background, stopping
 from aucstudio.gui.state.session import Session

@@ -12,22 +12,16 @@ from PySide6.QtWidgets import QWidget
 from aucstudio.engine import METHODS
 from aucstudio.engine.declared import FAMILIES
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
+from aucstudio.gui.common.buttons import check_box, push_button
+from aucstudio.gui.common.focus import order_tabs
 from aucstudio.gui.common.form import Fields, Form, choice_box, value_of
+from aucstudio.gui.common.layouts import STRETCH, Card, across, down, fill, holding
 from aucstudio.gui.common.plain_text import menu_text, plain_tooltip, tip_text
 from aucstudio.gui.common.widgets import (
-    STRETCH,
-    Card,
     ElidedCombo,
-    across,
-    check_box,
-    down,
     enable_item,
-    fill,
-    holding,
     label,
     named,
-    order_tabs,
-    push_button,
     show_error_at,
     show_note,
     unbroken,

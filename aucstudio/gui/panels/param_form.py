@@ -12,10 +12,12 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
 
 from aucstudio.engine.params import InvalidSetting, Param, declared_params, multiple
+from aucstudio.gui.common.buttons import check_box
 from aucstudio.gui.common.curve_figures import band_words
 from aucstudio.gui.common.form import Fields, Form, value_of
+from aucstudio.gui.common.layouts import discard
 from aucstudio.gui.common.plain_text import tip_text
-from aucstudio.gui.common.widgets import check_box, discard, label, named, set_style, show_note
+from aucstudio.gui.common.widgets import label, named, set_style, show_note
 from aucstudio.gui.state.plan import RANGE
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.settings_shown import choice_word

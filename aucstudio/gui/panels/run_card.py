@@ -20,24 +20,12 @@ from PySide6.QtWidgets import (
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.buttons import Fold, push_button
+from aucstudio.gui.common.layouts import STRETCH, TOP, Card, across, down, empty, holding, scrolled
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import SWATCH, swatch
 from aucstudio.gui.common.theme import icon
-from aucstudio.gui.common.widgets import (
-    STRETCH,
-    TOP,
-    Card,
-    Fold,
-    across,
-    down,
-    empty,
-    holding,
-    label,
-    named,
-    push_button,
-    scrolled,
-    show_note,
-)
+from aucstudio.gui.common.widgets import label, named, show_note
 from aucstudio.gui.panels.run_columns import (
     COMING,
     ELSEWHERE,

@@ -18,25 +18,13 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine import METHODS
+from aucstudio.gui.common.buttons import make_action, offer_combination, push_button, tool_button
+from aucstudio.gui.common.layouts import LEFT, STRETCH, TOP, Card, across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import MARKER, swatch
 from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import (
-    LEFT,
-    STRETCH,
-    TOP,
-    Card,
-    across,
-    down,
-    label,
-    make_action,
-    offer_combination,
-    push_button,
-    search_field,
-    show_note,
-    tool_button,
-)
+from aucstudio.gui.common.widgets import label, search_field, show_note
 from aucstudio.gui.panels.run_card import RunDetails
 from aucstudio.gui.panels.runs_table import RunsModel, RunsTable
 from aucstudio.gui.state.background import delayed

@@ -38,11 +38,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.common.buttons import make_action
 from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.plotting import swatch
 from aucstudio.gui.common.table import TableModel, TableView
 from aucstudio.gui.common.theme import current_theme, icon, scaled
-from aucstudio.gui.common.widgets import make_action
 from aucstudio.gui.panels.run_columns import (
     AREA,
     COLUMNS,

@@ -25,9 +25,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from aucstudio.gui.common.buttons import push_button
+from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import elided, plain_tooltip
 from aucstudio.gui.common.theme import ON_ACCENT, ON_CARD, set_icon
-from aucstudio.gui.common.widgets import across, down, label, named, push_button, set_role
+from aucstudio.gui.common.widgets import label, named, set_role
 from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session

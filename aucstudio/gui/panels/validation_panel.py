@@ -10,6 +10,7 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting, Param
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.buttons import Fold, push_button
 from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.curve_figures import MIN_WIDTH
 from aucstudio.gui.common.form import (
@@ -21,21 +22,9 @@ from aucstudio.gui.common.form import (
     value_of,
     whole_box,
 )
+from aucstudio.gui.common.layouts import LEFT, Card, down, fill, holding
 from aucstudio.gui.common.plain_text import plain_tooltip
-from aucstudio.gui.common.widgets import (
-    LEFT,
-    Card,
-    Fold,
-    down,
-    enable_item,
-    fill,
-    holding,
-    label,
-    named,
-    push_button,
-    show_error_at,
-    show_note,
-)
+from aucstudio.gui.common.widgets import enable_item, label, named, show_error_at, show_note
 from aucstudio.gui.panels.param_form import TextEditor
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text

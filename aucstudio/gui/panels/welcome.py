@@ -14,23 +14,14 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from aucstudio.gui.common.buttons import push_button
 from aucstudio.gui.common.controls import WrappingRow
+from aucstudio.gui.common.focus import order_tabs
+from aucstudio.gui.common.layouts import LEFT, STRETCH, TOP, across, down, empty, scrolled
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.prompts import ScrolledColumn
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import (
-    LEFT,
-    STRETCH,
-    TOP,
-    across,
-    down,
-    empty,
-    label,
-    named,
-    order_tabs,
-    push_button,
-    scrolled,
-)
+from aucstudio.gui.common.widgets import label, named
 from aucstudio.gui.state.background import Background, delayed
 from aucstudio.notices.words import day_words
 from aucstudio.project.examples import examples

@@ -72,9 +72,9 @@ class Legend(pg.LegendItem):
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(0)  # its words may be cut off, but never the plot below
         plot.sigDeviceRangeChanged.connect(lambda *_changed: self.fit())
-        place = plot.getPlotItem()
-        place.layout.removeItem(place.titleLabel)
-        place.layout.addItem(self, 0, 1)
+        frame = plot.frame
+        frame.layout.removeItem(frame.title)
+        frame.layout.addItem(self, 0, 1)
 
     def updateSize(self) -> None:
         # The plot's layout places it, not its own arithmetic.
@@ -116,7 +116,7 @@ class Legend(pg.LegendItem):
         ]
         # Now, not at the next turn of the event loop: the picture may be painted before.
         self.layout.activate()
-        self._plot.getPlotItem().layout.activate()
+        self._plot.frame.layout.activate()
 
     def _list(self, entry: Entries, width: int) -> None:
         super().clear()
@@ -163,8 +163,8 @@ class CornerLegend(Legend):
 
     def __init__(self, plot: Plot) -> None:
         super().__init__(plot)
-        plot.getPlotItem().layout.removeItem(self)
-        self.setParentItem(plot.getPlotItem().getViewBox())
+        plot.frame.layout.removeItem(self)
+        self.setParentItem(plot.getViewBox())
         self.setFlag(self.GraphicsItemFlag.ItemIgnoresTransformations, False)
         self.setZValue(100)
         self.layout.setContentsMargins(8, 4, 8, 4)
@@ -176,7 +176,7 @@ class CornerLegend(Legend):
     def fit(self) -> None:
         """Show all entries in one column, if they leave most of the picture free."""
         theme, letters = current_theme(), QApplication.font().pointSizeF()
-        room = self._plot.getPlotItem().getViewBox().rect()
+        room = self._plot.getViewBox().rect()
         least = len(self._entries) * (QFontMetricsF(QApplication.font()).height() + _AROUND)
         shown = self._entries if least <= room.height() - 2 * _MARGIN else []
         listed = list(shown), theme.name, letters
@@ -205,13 +205,13 @@ class CornerLegend(Legend):
         self._moved_from = self.corner
 
 
-def square_sample(plot: pg.PlotWidget) -> pg.ScatterPlotItem:
+def square_sample(plot: Plot) -> pg.ScatterPlotItem:
     """Make a square whose colour only the legend of a plot shows."""
     made = pg.ScatterPlotItem(symbol="s", size=10, pen=None)
     keep_sample(made, plot)
     return made
 
 
-def keep_sample(sample: pg.GraphicsObject, plot: pg.PlotWidget) -> None:
+def keep_sample(sample: pg.GraphicsObject, plot: Plot) -> None:
     """Have a plot end what only its legend shows: in no scene it would be left to the collector."""
-    sample.setParentItem(plot.getPlotItem())
+    sample.setParentItem(plot.frame)

@@ -16,11 +16,13 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage, QPainter, QResizeEvent
 from PySide6.QtWidgets import QApplication
 
+from aucstudio.gui.common.plots.plot import Plot
+
 _State = tuple[list[Any], list[tuple[pg.AxisItem, int, int]]]
 
 
 @contextlib.contextmanager
-def at_sizes(plots: Sequence[tuple[pg.PlotWidget, QSize]]) -> Iterator[None]:
+def at_sizes(plots: Sequence[tuple[Plot, QSize]]) -> Iterator[None]:
     """Resize plots for the time being, keeping ranges and drawing markers as shapes."""
     # All are held before one is resized: they may share an axis.
     before = [(plot, plot.size(), _hold(plot)) for plot, _ in plots]
@@ -38,7 +40,7 @@ def at_sizes(plots: Sequence[tuple[pg.PlotWidget, QSize]]) -> Iterator[None]:
             _let_go(plot, state)
 
 
-def _hold(plot: pg.PlotWidget) -> _State:
+def _hold(plot: Plot) -> _State:
     """Fix a plot's range at any size; return the argument of :func:`_let_go`."""
     state = plot.getViewBox().state
     follows, state["autoRange"] = state["autoRange"], [False, False]
@@ -46,34 +48,34 @@ def _hold(plot: pg.PlotWidget) -> _State:
     return follows, [(axis, axis.textWidth, axis.textHeight) for axis in axes]
 
 
-def _let_go(plot: pg.PlotWidget, state: _State) -> None:
+def _let_go(plot: Plot, state: _State) -> None:
     """Restore automatic ranges and the room for axis numbers."""
     follows, axes = state
     for axis, width, height in axes:
         axis.textWidth, axis.textHeight = width, height
         axis._updateWidth() if axis.orientation == "left" else axis._updateHeight()
-    plot.plotItem.layout.activate()
+    plot.frame.layout.activate()
     plot.getViewBox().state["autoRange"] = follows
 
 
-def _resize(plot: pg.PlotWidget, size: QSize) -> None:
+def _resize(plot: Plot, size: QSize) -> None:
     old = plot.size()
     plot.resize(size)
     # A hidden widget is notified only when it is shown.
     for widget in (plot, plot.viewport()):
         QApplication.sendEvent(widget, QResizeEvent(size, old))
-    plot.plotItem.layout.activate()
+    plot.frame.layout.activate()
 
 
-def _rehearse(plot: pg.PlotWidget) -> None:
+def _rehearse(plot: Plot) -> None:
     image = QImage(8, 8, QImage.Format.Format_ARGB32)
     painter = QPainter(image)
     plot.render(painter)
     painter.end()
-    plot.plotItem.layout.activate()
+    plot.frame.layout.activate()
 
 
-def _export_mode(plot: pg.PlotWidget, options: dict[str, object] | None) -> None:
+def _export_mode(plot: Plot, options: dict[str, object] | None) -> None:
     """Draw markers as shapes instead of pictures kept ready for the screen."""
     for item in plot.scene().items():
         if hasattr(item, "setExportMode"):

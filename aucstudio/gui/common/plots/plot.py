@@ -41,9 +41,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QComboBox, QGraphicsItem, QMenu, QRubberBand, QToolButton, QWidget
 
 from aucstudio.engine.arrays import Array
+from aucstudio.gui.common.buttons import make_action, make_menu
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
+from aucstudio.gui.common.plots.frame import Frame
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import make_action, make_menu, named
+from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.plan import RunLook
 
 Range = tuple[float, float]
@@ -75,7 +77,7 @@ _ZOOMS = {
 }
 
 
-class Plot(pg.PlotWidget):
+class Plot(pg.GraphicsView):
     """A plot with a way back: double click, the key 0, and a button that is there when needed.
 
     The wheel, + and −, Shift and dragging (or dragging after :meth:`draw_box`) zoom, as far as the
@@ -96,6 +98,8 @@ class Plot(pg.PlotWidget):
     Attributes
     ----------
     reset_button : QToolButton
+    frame : Frame
+        The picture with its axes.
     whole : pair of (float, float) or None
         The full extent along both axes.
     hidden_legend : sequence of (str, RunLook or QPen)
@@ -107,18 +111,13 @@ class Plot(pg.PlotWidget):
     clicked = Signal(QPointF)
     menu_asked = Signal(QPoint)
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(enableMenu=False, **options)
+    def __init__(self, axes: Sequence[pg.AxisItem]) -> None:
+        super().__init__()
         self.hidden_legend: Sequence[tuple[str, RunLook | QPen]] = ()
-        # pyqtgraph gives its menu and what watches it no parent: they would outlive the plot as
-        # windows of their own, in cycles that the collector ends in any order, on any thread.
-        item = self.getPlotItem()
-        item.ctrlMenu.setParent(self, item.ctrlMenu.windowFlags())
-        item.stateGroup.setParent(self)
-        self._box: Any = self.getPlotItem().getViewBox()
-        for place in item.axes.values():
-            # The grid is behind the items.
-            place["item"].setZValue(self._box.zValue() - 1)
+        self.frame = Frame(axes)
+        self.setCentralItem(self.frame)
+        self._box = self.frame.box
+        self._items: list[QGraphicsItem] = []
         self.whole: tuple[Range, Range] | None = None
         self._moving: Container[QGraphicsItem] | None = None
         self._band: QRubberBand | None = None
@@ -143,6 +142,32 @@ class Plot(pg.PlotWidget):
     def setObjectName(self, name: str) -> None:
         super().setObjectName(name)
         named(self.reset_button, f"{name}_reset_button", "Reset view")
+
+    # ------------------------------------------------------------- content
+
+    def getViewBox(self) -> Any:
+        return self._box
+
+    def getAxis(self, side: str) -> Any:
+        return self.frame.axes[side]
+
+    def setLabel(self, side: str, title: str, **style: Any) -> None:
+        """Set the title of an axis."""
+        self.getAxis(side).setLabel(title, **style)
+
+    def addItem(self, item: QGraphicsItem, **how: bool) -> None:
+        self._items.append(item)
+        self._box.addItem(item, **how)
+
+    def removeItem(self, item: QGraphicsItem) -> None:
+        if item in self._items:
+            self._items.remove(item)
+            self._box.removeItem(item)
+
+    def clear(self) -> None:
+        """Remove all items."""
+        for item in list(self._items):
+            self.removeItem(item)
 
     # ------------------------------------------------------------- full extent
 
@@ -342,7 +367,7 @@ class Plot(pg.PlotWidget):
     def _offer_reset(self, *_changed: object) -> None:
         if self.closed:
             return  # what pyqtgraph closes has no items any more, and is resized all the same
-        shown = self.getPlotItem().isVisible() and self.is_zoomed()
+        shown = self.frame.isVisible() and self.is_zoomed()
         self.reset_button.setVisible(shown)
         if shown:
             # Beside the axes, not over the curves: below, or above where the numbers are left out.

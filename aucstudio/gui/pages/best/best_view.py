@@ -8,23 +8,12 @@ from typing import ClassVar
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from aucstudio.engine.params import InvalidSetting
+from aucstudio.gui.common.buttons import primary, push_button
 from aucstudio.gui.common.controls import Verb, fill_combo
+from aucstudio.gui.common.layouts import STRETCH, Part, across, down, keep_room
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import (
-    STRETCH,
-    Part,
-    across,
-    down,
-    hint_label,
-    keep_room,
-    label,
-    named,
-    primary,
-    push_button,
-    quietly,
-    show_note,
-)
+from aucstudio.gui.common.widgets import hint_label, label, named, quietly, show_note
 from aucstudio.gui.pages.best.leaderboard import Leaderboard
 from aucstudio.gui.pages.best.pictures import CoursePlot, CurvePlot
 from aucstudio.gui.pages.best.words import (

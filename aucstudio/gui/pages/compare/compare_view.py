@@ -11,11 +11,13 @@ from PySide6.QtWidgets import QStackedWidget
 
 from aucstudio import notices
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.buttons import make_action
 from aucstudio.gui.common.controls import Segments, keep_choice
+from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import down, label, make_action, show_note
+from aucstudio.gui.common.widgets import label, show_note
 from aucstudio.gui.pages.compare import words as texts
 from aucstudio.gui.pages.compare.subgroups import GroupsPage
 from aucstudio.gui.pages.compare.tables import PicturePage, TablesPage, pair_figures

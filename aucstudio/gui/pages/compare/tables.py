@@ -10,11 +10,12 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSignalBlo
 from PySide6.QtGui import QColor, QFont, QFontMetrics
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSplitter, QTableView, QWidget
 
+from aucstudio.gui.common.layouts import RIGHT, STRETCH, across, down, holding
 from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.plotting import MARKER, faded, swatch
 from aucstudio.gui.common.table import Index, Row, SheetTable, in_columns, worded_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, scaled
-from aucstudio.gui.common.widgets import RIGHT, STRETCH, across, down, holding, label, named
+from aucstudio.gui.common.widgets import label, named
 from aucstudio.gui.pages.compare.forest import ForestPlot
 from aucstudio.gui.pages.compare.words import (
     ShownComparison,

@@ -11,26 +11,23 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QComboBox, QGridLayout, QScrollArea, QWidget
+from PySide6.QtWidgets import QGridLayout, QScrollArea, QWidget
 
 from aucstudio.engine.arrays import Array
+from aucstudio.gui.common.buttons import push_button
 from aucstudio.gui.common.column_controls import DatePartsButton, role_words
+from aucstudio.gui.common.layouts import LEFT, STRETCH, across, down, holding
 from aucstudio.gui.common.plain_text import PlainLabel, distinguishable, elided, plain_tooltip
 from aucstudio.gui.common.plots.roc_sketch import RocSketch, outline
 from aucstudio.gui.common.plotting import faded, make_plot, pen, style_plot
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import (
-    LEFT,
-    STRETCH,
+    ElidedCombo,
     ElidedLabel,
-    across,
-    down,
-    holding,
     label,
     make_buddy,
     named,
-    push_button,
     show_note,
 )
 from aucstudio.notices import text
@@ -94,7 +91,7 @@ class ColumnCard(QScrollArea):
         self.title.setObjectName("data_column_title")
         self.title.setProperty("role", "title")
         self.facts = label("", "muted", wrap=True, name="data_column_facts")
-        self.role_combo = named(QComboBox(), "data_role_combo")
+        self.role_combo = named(ElidedCombo(), "data_role_combo")
         self.role_combo.activated.connect(self._on_role)
         self.parts_button = DatePartsButton("data_parts_button")
         self.parts_button.chosen.connect(self.parts_chosen)
@@ -322,7 +319,7 @@ class DistributionPlot:
         self.plot.getAxis("bottom").show_dates("" if bars else summary.layout)
         for side, is_share in (("left", not bars), ("bottom", bars)):
             self.plot.setLabel(side, share if is_share else "")
-        self.plot.showGrid(x=bars, y=not bars)
+        self.plot.frame.show_grid(x=bars, y=not bars)
         top = 1.05 * (float(found.shares.max()) or 1.0)
         height = _HEIGHT
         if found.edges is None:

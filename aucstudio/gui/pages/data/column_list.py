@@ -11,22 +11,13 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 
+from aucstudio.gui.common.buttons import Fold, make_action, push_button
 from aucstudio.gui.common.column_controls import role_words
+from aucstudio.gui.common.layouts import across, down, scrolled
 from aucstudio.gui.common.rows_model import file_facts
 from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import (
-    Fold,
-    across,
-    down,
-    label,
-    make_action,
-    named,
-    push_button,
-    scrolled,
-    search_field,
-    show_note,
-)
+from aucstudio.gui.common.widgets import label, named, search_field, show_note
 from aucstudio.gui.state.background import Answer, delayed, ticking
 from aucstudio.notices import text
 from aucstudio.notices.controls import control_words

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QBoxLayout, QStackedWidget
 
+from aucstudio.gui.common.buttons import push_button
+from aucstudio.gui.common.layouts import across, down, holding, keep_room
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import across, down, holding, keep_room, push_button
 from aucstudio.gui.pages.data.column_card import ColumnCard, column_sentence
 from aucstudio.gui.pages.data.column_list import Overview
 from aucstudio.gui.pages.data.grids import CorrelationPage, GapPage

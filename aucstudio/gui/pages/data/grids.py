@@ -16,12 +16,13 @@ from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.form import choice_box
+from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.common.plots.plot import Readout
 from aucstudio.gui.common.plotting import make_plot, pen, style_plot
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import down, hint_label, named
+from aucstudio.gui.common.widgets import hint_label, named
 from aucstudio.gui.pages.data.row_query import FoundRows
 from aucstudio.gui.state.background import Answer, stopping
 from aucstudio.notices import text
@@ -69,7 +70,7 @@ class GridPage(QWidget):
         super().__init__()
         named(self, name, accessible)
         self.plot = make_plot(f"{name}_plot", "", "")
-        self.plot.showGrid(x=False, y=False)
+        self.plot.frame.show_grid(x=False, y=False)
         self.plot.getViewBox().invertY(True)
         self.image = pg.ImageItem()
         self.plot.addItem(self.image)

@@ -12,12 +12,11 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.controls import declared_items, fill_combo
+from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.rows_model import RunColumn
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
-    across,
-    down,
     enable_item,
     label,
     named,

@@ -21,10 +21,10 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QMenu
 
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.buttons import make_action, make_menu, push_button
 from aucstudio.gui.common.rows_model import RowsModel, is_missing
 from aucstudio.gui.common.table import TableView
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import make_action, make_menu, push_button
 from aucstudio.gui.pages.data.row_query import FoundRows
 from aucstudio.gui.state.background import Answer, stopping
 from aucstudio.gui.state.session import Session

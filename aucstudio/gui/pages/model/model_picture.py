@@ -11,9 +11,10 @@ from PySide6.QtCore import QPoint, Signal
 from PySide6.QtWidgets import QProgressBar, QWidget
 
 from aucstudio.gui.common.controls import ControlRow
+from aucstudio.gui.common.layouts import down, holding
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.whiskers import WhiskerChart
-from aucstudio.gui.common.widgets import down, holding, named
+from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.background import Answer, Work
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices import text

@@ -9,12 +9,14 @@ from typing import Any, ClassVar
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QGraphicsItem, QMenu, QStackedWidget
 
+from aucstudio.gui.common.buttons import make_action
 from aucstudio.gui.common.controls import fill_combo
+from aucstudio.gui.common.layouts import STRETCH, across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import STRETCH, across, down, make_action, quietly
+from aucstudio.gui.common.widgets import quietly
 from aucstudio.gui.pages.model.charts import (
     FeatureUsePart,
     ImportancePart,

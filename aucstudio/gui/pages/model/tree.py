@@ -41,10 +41,10 @@ class TreePart(ModelPicture[Node]):
 
     def __init__(self) -> None:
         super().__init__(make_plot("model_tree_plot", "", ""))
-        self.plot.showGrid(x=False, y=False)
-        self.plot.hideAxis("left")
-        self.plot.hideAxis("bottom")
-        self.plot.invertY(True)
+        self.plot.frame.show_grid(x=False, y=False)
+        self.plot.getAxis("left").hide()
+        self.plot.getAxis("bottom").hide()
+        self.plot.getViewBox().invertY(True)
         self.placed: Placed | None = None
         self._again = delayed(self, 50, self.redraw)
         self.tree_box = self.row.put(whole_box("model_tree_box", 0, 99))

@@ -15,6 +15,7 @@ from aucstudio.engine.arrays import Array
 from aucstudio.engine.roc import equal_error_threshold, roc_curve
 from aucstudio.engine.scorers import Scorer
 from aucstudio.gui.common.plots.legend import Entry
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.planes.subject import (
@@ -75,7 +76,7 @@ class Mapper(QObject):
         The finest map so far of each run.
     """
 
-    def __init__(self, plot: pg.PlotWidget, mapped: Callable[[str], object]) -> None:
+    def __init__(self, plot: Plot, mapped: Callable[[str], object]) -> None:
         super().__init__(plot)
         self._plot, self._mapped = plot, mapped
         self._surfaces: Sequence[Surface] = ()
@@ -140,7 +141,7 @@ class Shading:
     The colour changes at the threshold, and is stronger farther from it.
     """
 
-    def __init__(self, plot: pg.PlotWidget) -> None:
+    def __init__(self, plot: Plot) -> None:
         self.image = pg.ImageItem()
         self.image.setZValue(-10)
         self.image.setVisible(False)
@@ -197,7 +198,7 @@ class Boundaries:
         Scores to be mapped for contours and shading, the selected run first.
     """
 
-    def __init__(self, plot: pg.PlotWidget, session: Session) -> None:
+    def __init__(self, plot: Plot, session: Session) -> None:
         self._plot, self._session = plot, session
         self.drawn: dict[str, Boundary] = {}
         self.surfaces: list[Surface] = []
@@ -293,7 +294,7 @@ _INTERVAL = 0.1  # s
 class LiveContour:
     """The contour of the run in progress at its current equal-error threshold."""
 
-    def __init__(self, plot: pg.PlotWidget, frame: Callable[[], PlaneFrame]) -> None:
+    def __init__(self, plot: Plot, frame: Callable[[], PlaneFrame]) -> None:
         self.curve = add_curve(plot, 15)
         self.curve.setVisible(False)
         self._frame = frame

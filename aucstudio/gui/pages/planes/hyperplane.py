@@ -13,6 +13,7 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.plain_text import line_label, shortened
 from aucstudio.gui.common.plots.legend import Entry
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import faded, pen, run_pen
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.pages.planes.subject import (
@@ -42,7 +43,7 @@ _NORMAL_PIXELS, _AT_ENDS = 72.0, 56.0
 class HyperplaneItems:
     """The hyperplane, the margin of the method, and the normal."""
 
-    def __init__(self, plot: pg.PlotWidget, z: float, line: pg.InfiniteLine | None = None) -> None:
+    def __init__(self, plot: Plot, z: float, line: pg.InfiniteLine | None = None) -> None:
         self._box = plot.getViewBox()
         self.margin = add_line(plot, z)
         self.line = add_line(plot, z + 1) if line is None else line
@@ -140,7 +141,7 @@ class SideNames:
     wrong, right : TextItem
     """
 
-    def __init__(self, plot: pg.PlotWidget) -> None:
+    def __init__(self, plot: Plot) -> None:
         self.wrong, self.right = pg.TextItem(anchor=(1, 0)), pg.TextItem(anchor=(0, 0))
         self._box = plot.getViewBox()
         self._shown = False
@@ -192,7 +193,7 @@ class RunPlanes:
 
     def __init__(
         self,
-        plot: pg.PlotWidget,
+        plot: Plot,
         session: Session,
         live_line: pg.InfiniteLine,
         counted: Callable[[], object],

@@ -36,7 +36,7 @@ _FULLEST = 140, 235  # of 255: opacity of misranked and of correctly ranked pair
 class CloudItems:
     """The items of all pairs together: density or dots, and spread."""
 
-    def __init__(self, plot: pg.PlotWidget) -> None:
+    def __init__(self, plot: Plot) -> None:
         self.density = pg.ImageItem()
         plot.addItem(self.density)
         self.dots = add_marks(plot, "o", 5, 1)

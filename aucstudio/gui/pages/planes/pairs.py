@@ -12,15 +12,10 @@ from PySide6.QtWidgets import QAbstractItemView, QWidget
 
 from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.scorers import KernelScorer
+from aucstudio.gui.common.buttons import push_button
+from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.table import Row, SheetTable, worded_columns
-from aucstudio.gui.common.widgets import (
-    across,
-    down,
-    label,
-    named,
-    push_button,
-    show_note,
-)
+from aucstudio.gui.common.widgets import label, named, show_note
 from aucstudio.gui.pages.planes.subject import PlanePicture
 from aucstudio.gui.pages.planes.words import reasons, row_name
 from aucstudio.gui.state.background import Answer

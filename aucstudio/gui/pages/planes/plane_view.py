@@ -14,13 +14,14 @@ from aucstudio.engine.arrays import Array
 from aucstudio.engine.roc import equal_error_threshold, roc_curve
 from aucstudio.engine.scorers import LinearScorer
 from aucstudio.gui.common.controls import fill_names
+from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.legend import Entry, Legend
 from aucstudio.gui.common.plotting import finite_range, make_plot, run_pen
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import down, label, quietly
+from aucstudio.gui.common.widgets import label, quietly
 from aucstudio.gui.pages.planes.subject import (
     PlanePicture,
     Subject,

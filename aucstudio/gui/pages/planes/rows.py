@@ -15,18 +15,14 @@ from PySide6.QtWidgets import QGraphicsPathItem, QSizePolicy, QWidget
 from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.engine.roc import band_ranks
 from aucstudio.engine.scorers import KernelScorer
+from aucstudio.gui.common.buttons import push_button
+from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.legend import Entry, square_sample
 from aucstudio.gui.common.plots.plot import Plot, Readout
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import (
-    across,
-    down,
-    label,
-    named,
-    push_button,
-)
+from aucstudio.gui.common.widgets import label, named
 from aucstudio.gui.pages.planes.subject import PlanePicture, Subject, add_marks
 from aucstudio.gui.state.session import Session
 from aucstudio.notices.words import score_words
@@ -52,7 +48,7 @@ class ClassShapes:
         The inner region and the outer one.
     """
 
-    def __init__(self, plot: pg.PlotWidget) -> None:
+    def __init__(self, plot: Plot) -> None:
         self.positives, self.negatives = ([QGraphicsPathItem() for _ in SHARES] for _ in range(2))
         self._samples = [square_sample(plot) for _ in range(2)]
         for items, z in ((self.negatives, -6), (self.positives, -5)):

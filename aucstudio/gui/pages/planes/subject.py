@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor
 
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.scorers import LinearScorer, Scorer
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.data.preparing.preparation import Preparation
@@ -207,7 +208,7 @@ def _live_subject(live: LiveRun, table: Table, look: Look | None = None) -> Subj
     return Subject(key, name, preparation, None, sample, is_live=look is not None, scorer=scorer)
 
 
-def add_line(plot: pg.PlotWidget, z: float) -> pg.InfiniteLine:
+def add_line(plot: Plot, z: float) -> pg.InfiniteLine:
     """Add a line that is not shown yet."""
     line = pg.InfiniteLine(movable=False)
     line.setZValue(z)
@@ -216,7 +217,7 @@ def add_line(plot: pg.PlotWidget, z: float) -> pg.InfiniteLine:
     return line
 
 
-def add_curve(plot: pg.PlotWidget, z: float) -> pg.PlotCurveItem:
+def add_curve(plot: Plot, z: float) -> pg.PlotCurveItem:
     """Add a curve without points yet."""
     curve = pg.PlotCurveItem()
     curve.setZValue(z)
@@ -224,7 +225,7 @@ def add_curve(plot: pg.PlotWidget, z: float) -> pg.PlotCurveItem:
     return curve
 
 
-def add_marks(plot: pg.PlotWidget, symbol: str, size: int, z: float) -> pg.ScatterPlotItem:
+def add_marks(plot: Plot, symbol: str, size: int, z: float) -> pg.ScatterPlotItem:
     """Add marks without a position."""
     marks = pg.ScatterPlotItem(symbol=symbol, size=size)
     marks.setZValue(z)

@@ -16,6 +16,7 @@ from aucstudio.engine.arrays import Array
 from aucstudio.engine.inference.bands import GRID
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common.curve_figures import run_curves
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import faded
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.pages.roc.overlays import Layer, Scene
@@ -55,7 +56,7 @@ class BandLayer(Layer):
         The bands that are drawn.
     """
 
-    def __init__(self, plot: pg.PlotWidget) -> None:
+    def __init__(self, plot: Plot) -> None:
         self.areas = [QGraphicsPathItem() for _ in range(MOST_RUNS)]
         super().__init__(plot, self.areas, -4)
         self.kind = NONE

@@ -217,9 +217,7 @@ class Canvas:
     def __init__(self, band: Band) -> None:
         self._bottom, self._left = RateAxis("bottom"), RateAxis("left")
         self.plot = make_plot("roc_plot", "", "", axes=[self._bottom, self._left])
-        for side in ("top", "right"):  # never shown, but laid out again for each range
-            self.plot.getAxis(side).unlinkFromView()
-        self.box: Any = self.plot.getPlotItem().getViewBox()
+        self.box: Any = self.plot.getViewBox()
         self.face, self.along, self.up = FACES["roc"], LINEAR, LINEAR
         self.whole = (0.0, 1.0), (0.0, 1.0)
         self.band_item = RangeItem(band)

@@ -6,21 +6,23 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import QSignalBlocker, Qt
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QApplication, QMenu
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common import curve_figures
+from aucstudio.gui.common.buttons import make_action
 from aucstudio.gui.common.controls import ControlRow, Verb, keep_choice
 from aucstudio.gui.common.form import edge_box
+from aucstudio.gui.common.layouts import STRETCH, down, scrolled
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots import rate_axes as axes
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.rate_axes import place, rate_at
 from aucstudio.gui.common.theme import fix_width
 from aucstudio.gui.common.threshold import CARD_WIDTH
-from aucstudio.gui.common.widgets import STRETCH, down, make_action, named, scrolled
+from aucstudio.gui.common.widgets import named
 from aucstudio.gui.pages.roc.bands import NONE, BandLayer
 from aucstudio.gui.pages.roc.canvas import Canvas
 from aucstudio.gui.pages.roc.costs import CostLayer
@@ -316,7 +318,7 @@ class Layers:
 
     def __init__(
         self,
-        plot: pg.PlotWidget,
+        plot: Plot,
         session: Session,
         choices: RocControls,
         changed: Callable[[], object],

@@ -16,21 +16,16 @@ from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.inference import Interval, cost_threshold_interval
 from aucstudio.engine.params import read_decimal
+from aucstudio.gui.common.buttons import push_button
 from aucstudio.gui.common.curve_figures import Trace
+from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.rate_axes import place, placed
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme, fix_width
 from aucstudio.gui.common.threshold import CARD_WIDTH
-from aucstudio.gui.common.widgets import (
-    across,
-    down,
-    label,
-    make_buddy,
-    named,
-    push_button,
-    show_note,
-)
+from aucstudio.gui.common.widgets import label, make_buddy, named, show_note
 from aucstudio.gui.pages.roc.operating_point import FocusedPoint
 from aucstudio.gui.pages.roc.overlays import Layer, Scene
 from aucstudio.gui.state.background import Answer
@@ -235,7 +230,7 @@ class CostLayer(Layer):
     best : Best or None
     """
 
-    def __init__(self, plot: pg.PlotWidget, session: Session) -> None:
+    def __init__(self, plot: Plot, session: Session) -> None:
         self.hull, self.line = (pg.PlotCurveItem(antialias=True) for _ in range(2))
         self.mark = pg.ScatterPlotItem(size=13, symbol="d", antialias=True)
         super().__init__(plot, (self.hull, self.line, self.mark), 40)

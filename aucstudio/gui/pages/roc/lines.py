@@ -15,13 +15,13 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import pyqtgraph as pg
 from numpy.typing import NDArray
 
 from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.curve_figures import RunCurves, Trace, run_curves
 from aucstudio.gui.common.plots.curves import CurveItem, PlacedLine, Window
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.rate_axes import Axis, Points, nearest, placed
 from aucstudio.gui.common.plotting import run_pen
 from aucstudio.gui.state.session import ShownRun
@@ -314,9 +314,9 @@ class Lines:
     drawn : list of Drawn
     """
 
-    def __init__(self, plot: pg.PlotWidget) -> None:
+    def __init__(self, plot: Plot) -> None:
         self._plot = plot
-        self._box: Any = plot.getPlotItem().getViewBox()
+        self._box: Any = plot.getViewBox()
         self.drawn: list[Drawn] = []
 
     def draw(

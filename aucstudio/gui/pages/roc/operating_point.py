@@ -16,12 +16,14 @@ from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.roc import cut_at
 from aucstudio.gui.common.curve_figures import Trace, run_curves
+from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.plain_text import plain_tooltip, shortened
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.rate_axes import nearest, place
 from aucstudio.gui.common.plotting import pen
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol
 from aucstudio.gui.common.threshold import Chosen, ThresholdChooser
-from aucstudio.gui.common.widgets import down, label, named
+from aucstudio.gui.common.widgets import label, named
 from aucstudio.gui.pages.roc.overlays import Layer, Scene, average
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
@@ -153,7 +155,7 @@ class OperatingPointLayer(Layer):
     point : Point or None
     """
 
-    def __init__(self, plot: pg.PlotWidget, session: Session) -> None:
+    def __init__(self, plot: Plot, session: Session) -> None:
         self.guides = pg.PlotCurveItem(antialias=True)
         self.whiskers = pg.PlotCurveItem(antialias=True, connect="pairs")
         self.handle = _Handle()
@@ -162,7 +164,7 @@ class OperatingPointLayer(Layer):
         self.panel = OperatingPanel(session)
         self.point: FocusedPoint | None = None
         self._session, self._plot = session, plot
-        self._box: Any = plot.getPlotItem().getViewBox()
+        self._box: Any = plot.getViewBox()
         self._scene: Scene | None = None
         self._placed: tuple[object, Array, Array] | None = None
         self._described: tuple[object, ...] = ()

@@ -17,6 +17,7 @@ from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.curve_figures import Trace, run_curves
 from aucstudio.gui.common.plots.curves import Window
+from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.rate_axes import Axis, Points, filled
 from aucstudio.gui.common.plotting import faded, pen
 from aucstudio.gui.common.theme import current_theme, run_colour
@@ -91,7 +92,7 @@ class Layer(QObject):
 
     changed = Signal()
 
-    def __init__(self, plot: pg.PlotWidget, items: Sequence[QGraphicsItem], depth: float) -> None:
+    def __init__(self, plot: Plot, items: Sequence[QGraphicsItem], depth: float) -> None:
         super().__init__(plot)
         self.enabled = False
         self.words = ""
@@ -123,11 +124,11 @@ class DifferenceLayer(Layer):
     hatch : PlotCurveItem
     """
 
-    def __init__(self, plot: pg.PlotWidget, session: Session) -> None:
+    def __init__(self, plot: Plot, session: Session) -> None:
         self.fills = QGraphicsPathItem(), QGraphicsPathItem()
         self.hatch = pg.PlotCurveItem(connect="pairs")
         super().__init__(plot, (*self.fills, self.hatch), 1)
-        self._box: Any = plot.getPlotItem().getViewBox()
+        self._box: Any = plot.getViewBox()
         self._session = session
         self._pair: tuple[ShownRun, ShownRun] | None = None
         self._drawn: tuple[object, ...] = ()
@@ -284,7 +285,7 @@ class IsometricLayer(Layer):
         Those of lines that are gone are hidden.
     """
 
-    def __init__(self, plot: pg.PlotWidget, session: Session) -> None:
+    def __init__(self, plot: Plot, session: Session) -> None:
         self.lines = pg.PlotCurveItem(antialias=True, connect="finite")
         super().__init__(plot, (self.lines,), 2)
         self.measure = "accuracy"

@@ -11,6 +11,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QGraphicsItem
 
 from aucstudio.gui.common import curve_figures
+from aucstudio.gui.common.plain_text import Markup, joined
 from aucstudio.gui.common.plots.plot import Readout
 from aucstudio.gui.common.plots.rate_axes import make_axes, rate_words
 from aucstudio.gui.common.sentence import Statement
@@ -68,6 +69,7 @@ class RocView(PageView):
         self.flight = LiveLine(self.canvas.live_item)
         self._curves = Answer[None](self, lambda _done: self.mark_stale())
         self._comparing = Answer(self, self._on_compared)
+        self._figures = joined("", ())  # of the compared runs
         self._compared: object = None  # the runs that the conclusion is about
         self._conclusion = self._comparison = Statement()
         self._cramped = False
@@ -231,17 +233,21 @@ class RocView(PageView):
         about, band = tuple((run.record, run.look.name) for run in runs), self.session.plan.band
         if about != self._compared:
             self._compared, self._comparison = about, Statement("Comparing the runs…")
+            self._figures = joined("", ())
         if not self.session.is_band_moving and (about, band) != self._comparing.key:
-            self._comparing.ask((about, band), lambda _post: texts.roc_sentence(runs, band))
+            self._comparing.ask((about, band), lambda _post: texts.compare(runs, band))
 
-    def _on_compared(self, comparison: Statement) -> None:
-        self._comparison = comparison
+    def _on_compared(self, found: tuple[Statement, Markup]) -> None:
+        self._comparison, self._figures = found
+        self._fill_legend()
         self._show_conclusion()
 
     def _fill_legend(self) -> None:
         """Name the finished runs and the run in progress."""
         runs, live, legend = self.lines.runs(), self.flight.live, self.canvas.legend
-        legend.tip = partial(texts.figure_table, self._face(), runs, self.session.plan.band)
+        face, band = self._face(), self.session.plan.band
+        in_roc = face.key == "roc"  # whose intervals take long
+        legend.tip = lambda: self._figures if in_roc else texts.figure_table(face, runs, band)
         names = [(run.look.name, run.look) for run in runs]
         legend.explain([*names, (f"{live.look.name}, training", live.look)] if live else names)
 

@@ -18,7 +18,7 @@ from aucstudio.gui.common.curve_figures import (
 )
 from aucstudio.gui.common.plain_text import Markup, joined, rich, shortened
 from aucstudio.gui.common.sentence import Statement
-from aucstudio.gui.pages.roc.lines import Drawn, Face
+from aucstudio.gui.pages.roc.lines import FACES, Drawn, Face
 from aucstudio.gui.pages.roc.operating_point import FocusedPoint
 from aucstudio.gui.state.session import ShownRun
 from aucstudio.notices import text, texts
@@ -32,6 +32,7 @@ from aucstudio.project.results.comparison import PairComparison, compare_runs
 from aucstudio.project.results.summary import (
     LEVEL,
     WHOLE,
+    auc_summary,
     pauc_summary,
     ranks_backwards,
     same_rows,
@@ -88,9 +89,9 @@ def roc_sentence(runs: list[ShownRun], band: Band) -> Statement:
     ranked = sorted(runs, key=lambda run: -run_curves(run.record).area(band))
     found = _one_run(ranked[0], band) if len(runs) == 1 else _best_two(ranked, band)
     reversed_runs = [
-        text("run_with_auc", name=run.look.name, auc=run_curves(run.record).auc)
+        text("run_with_auc", name=run.look.name, auc=auc_summary(run.record))
         for run in runs
-        if ranks_backwards(run_curves(run.record).auc)
+        if ranks_backwards(auc_summary(run.record))
     ]
     wrong = text("ranks_in_reverse", runs=reversed_runs, count=len(reversed_runs))
     count = min(run_curves(run.record).negatives(band) for run in ranked[:2])
@@ -106,13 +107,18 @@ def roc_sentence(runs: list[ShownRun], band: Band) -> Statement:
     )
 
 
+def compare(runs: list[ShownRun], band: Band) -> tuple[Statement, Markup]:
+    """Return the comparison of the runs in a sentence, and their figures in a table."""
+    return roc_sentence(runs, band), figure_table(FACES["roc"], runs, band)
+
+
 def _one_run(run: ShownRun, band: Band) -> Statement:
     splits = len(run.record.splits)
     return Statement(
         text(
             "areas_of_run",
             name=run.look.name,
-            auc=run_curves(run.record).auc,
+            auc=auc_summary(run.record),
             pauc=None if band == WHOLE else pauc_summary(run.record, band),
             band=band,
             splits=splits if splits > 1 else None,
@@ -217,7 +223,7 @@ def figure_cells(face: Face, run: ShownRun) -> list[str]:
     """Write the figure of a picture and its 95 % interval, if any."""
     record = run.record
     if face.key == "roc":
-        auc = run_curves(record).auc
+        auc = auc_summary(record)
         return [figure_words(auc.value), interval_words(auc.low, auc.high)]
     values = _figures(face, record)
     if len(values) < 2:

@@ -10,6 +10,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QModelIndex, Qt, Signal
 
+from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plots.rate_axes import LINEAR, ROOT, Axis, RateAxis, place
 from aucstudio.gui.common.plotting import class_steps, faded, make_plot, pen, run_pen, style_classes
@@ -17,7 +18,7 @@ from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.table import Row, SheetTable, in_columns, sheet_blocks, worded_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol, scaled
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import across, down, quietly
+from aucstudio.gui.common.widgets import quietly
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun

@@ -13,11 +13,12 @@ from PySide6.QtWidgets import QDoubleSpinBox
 
 from aucstudio.engine import roc
 from aucstudio.gui.common.form import number_box
+from aucstudio.gui.common.layouts import STRETCH, across, down, scrolled
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import fix_width
 from aucstudio.gui.common.threshold import CARD_WIDTH, Chosen, ThresholdChooser
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import STRETCH, across, down, quietly, scrolled
+from aucstudio.gui.common.widgets import quietly
 from aucstudio.gui.pages.scores.score_plot import COUNTS, DENSITY, ScorePlot
 from aucstudio.gui.pages.scores.worst_rows import (
     WorstRows,

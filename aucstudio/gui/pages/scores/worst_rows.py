@@ -12,26 +12,14 @@ from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
 from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.gui.common.buttons import fold_mark, link_button, make_action, make_menu, push_button
+from aucstudio.gui.common.layouts import LEFT, STRETCH, across, down
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.table import Row, SheetTable, worded_columns
 from aucstudio.gui.common.theme import fix_width
 from aucstudio.gui.common.threshold import CARD_WIDTH
-from aucstudio.gui.common.widgets import (
-    LEFT,
-    STRETCH,
-    ElidedCombo,
-    across,
-    down,
-    fold_mark,
-    label,
-    link_button,
-    make_action,
-    make_menu,
-    named,
-    push_button,
-    show_note,
-)
+from aucstudio.gui.common.widgets import ElidedCombo, label, named, show_note
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
 from aucstudio.notices.controls import control_words

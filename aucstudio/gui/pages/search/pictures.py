@@ -11,7 +11,6 @@ from PySide6.QtGui import QBrush, QColor, QPen
 from PySide6.QtWidgets import QGraphicsRectItem
 
 from aucstudio.engine.arrays import Array, Index
-from aucstudio.gui.common.plain_text import plot_title
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen, style_plot
 from aucstudio.gui.common.theme import Theme, current_theme, mixed
@@ -29,7 +28,7 @@ def _name_axes(plot: Plot, key: str, **titles: str) -> None:
     style_plot(plot)
     for side, title in titles.items():
         plot.setLabel(side, title, color=muted)
-    plot_title(plot, key, color=muted, size="9pt")
+    plot.frame.show_title(key, color=muted, size="9pt")
 
 
 class Profile:
@@ -150,15 +149,14 @@ class HeatMap:
     """
 
     def __init__(self) -> None:
-        self.plot = make_plot("search_heat_plot", "", "")
-        self.plot.showGrid(x=False, y=False)
+        self.plot = make_plot("search_heat_plot", "", "", [pg.AxisItem("right")])
+        self.plot.frame.show_grid(x=False, y=False)
         self.cells = pg.ImageItem()
         self.best, self.ring = pg.PlotCurveItem(antialias=True), pg.ScatterPlotItem(size=12)
         self.scale = QGraphicsRectItem()
         self.scale.setPen(QPen(Qt.PenStyle.NoPen))
         for item in (self.cells, self.best, self.ring, self.scale):
             self.plot.addItem(item)
-        self.plot.showAxis("right")
         self.values = np.empty((0, 0))
         self._of = np.empty((0, 2), dtype=np.intp)
 

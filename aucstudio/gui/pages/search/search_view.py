@@ -12,12 +12,14 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QSizePolicy, QSplitter
 
 from aucstudio.engine import METHODS
+from aucstudio.gui.common.buttons import push_button
 from aucstudio.gui.common.controls import ALL, fill_combo
+from aucstudio.gui.common.layouts import across, down, holding
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.plots.plot import Readout
 from aucstudio.gui.common.theme import current_theme, run_colour
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import across, down, holding, named, push_button, quietly
+from aucstudio.gui.common.widgets import named, quietly
 from aucstudio.gui.pages.search.candidates_table import CandidateTable
 from aucstudio.gui.pages.search.pictures import HeatMap, Profile
 from aucstudio.gui.pages.search.results import (

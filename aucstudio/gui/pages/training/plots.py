@@ -90,7 +90,7 @@ class CourseLines:
             self.plot.removeItem(self.items.pop())
         while len(self.items) < len(lines):
             item = pg.PlotDataItem(connect="finite", antialias=True, symbolSize=_DOT)
-            item.setDownsampling(auto=True, method="peak")
+            item.setLogMode(False, self.plot.getAxis("left").logMode)
             self.plot.addItem(item)
             self.items.append(item)
         self.drawn = list(lines)
@@ -193,7 +193,7 @@ class TrainingPlots(QVBoxLayout):
         """
         if not self._is_following:
             self._is_following = True
-            plot.setXRange(*x, padding=0)
+            plot.getViewBox().setXRange(*x, padding=0)
             self._is_following = False
 
     def restyle(self) -> None:
@@ -248,7 +248,8 @@ class TrainingPlots(QVBoxLayout):
         if self.upper.getAxis("left").logMode != (what == DISTANCE):
             for former in self.upper_lines:  # a dot without a logarithm has no bounds
                 former.draw([])
-            self.upper.setLogMode(y=what == DISTANCE)
+            self.upper.getAxis("left").setLogMode(x=False, y=what == DISTANCE)
+            self.upper.getViewBox().enableAutoRange()
         lines = []
         for course, strong in courses:
             y = {

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QGraphicsItem
 
+from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.plain_text import shortened
 from aucstudio.gui.common.plots.plot import Plot, Readout
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
-from aucstudio.gui.common.widgets import down, label, quietly
+from aucstudio.gui.common.widgets import label, quietly
 from aucstudio.gui.pages.training.plots import (
     DISTANCE,
     OBJECTIVE,

@@ -6,10 +6,11 @@ from typing import Any
 
 from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
+from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.table import Row, SheetTable
 from aucstudio.gui.common.theme import fix_width, scaled
-from aucstudio.gui.common.widgets import across, down, label, named, show_note
+from aucstudio.gui.common.widgets import label, named, show_note
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
