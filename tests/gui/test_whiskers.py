@@ -49,7 +49,7 @@ def test_axis_title_is_below_the_rows_from_the_first(chart):
     QApplication.processEvents()
     axis = chart.plot.getAxis("bottom")
     assert axis.height() >= 2 * chart.fontMetrics().height()
-    assert chart.plot.getViewBox().geometry().bottom() <= axis.geometry().top()
+    assert chart.plot.getViewBox().geometry().bottom() <= axis.geometry().top() + 0.5
 
 
 def test_each_split_is_marked_without_an_error_bar(chart):
