@@ -51,6 +51,7 @@ class BestView(PageView):
 
     listens_to: ClassVar = {
         "table": "mark_stale",
+        "plan": "_offer_repeat",
         "runs": "mark_stale",
         "selection": "mark_stale",
         "best": "mark_stale",
@@ -157,8 +158,7 @@ class BestView(PageView):
         self.board.show_standings(standings)
         kept = set(self.session.records)
         self.verdict.show_standings(standings, self.session.selected, kept)
-        scheme, table = self.session.plan.validation.scheme, self.session.table
-        self.verdict.repeat.setVisible(scheme in (HOLD_OUT, FOLDS) and table is not None)
+        self._offer_repeat()
         curve = self._shows_curve()
         self.nothing.setVisible(not standings.course)
         self.course.plot.setVisible(not curve and bool(standings.course))
@@ -172,6 +172,11 @@ class BestView(PageView):
         self.sentence.setText(found)
         self.hint.setText("No result yet…" if standings.ended == RUNNING else found.headline)
         self._fit_board()  # the words above take their room first
+
+    def _offer_repeat(self) -> None:
+        """Offer to validate the best model as other runs, where the validation draws rows."""
+        scheme, table = self.session.plan.validation.scheme, self.session.table
+        self.verdict.repeat.setVisible(scheme in (HOLD_OUT, FOLDS) and table is not None)
 
     def _fit_board(self) -> None:
         """Leave the picture and the result beside it their least height."""
