@@ -102,7 +102,10 @@ def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
     """Fill missing values, standardise numbers, and make a column of 0 and 1 for each level."""
     absent = [name for name in wanted() if name not in columns]
     if absent:
-        raise ValueError(f"the model needs columns that are missing: {', '.join(absent)}")
+        raise ValueError(
+            f"the model needs columns that are missing: {', '.join(absent)}; "
+            "--allow-unknown COLUMN scores the rows without one"
+        )
     sizes = {len(columns[name]) for name in wanted()}
     if len(sizes) != 1:
         raise ValueError("all columns must have the same number of cells")
@@ -560,6 +563,13 @@ def main() -> int:
         "--keep", action="append", default=[], metavar="COLUMN", help="write it beside the scores"
     )
     parser.add_argument(
+        "--allow-unknown",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="take this column as missing in all rows if the table lacks it",
+    )
+    parser.add_argument(
         "--strict", action="store_true", help="end with an error at a cell that is not a number"
     )
     options = parser.parse_args()
@@ -570,6 +580,10 @@ def main() -> int:
         for layout in options.date:
             read_dates_as(layout)
         columns = read_table(options.table, options.delimiter, options.encoding)
+        for name in options.allow_unknown:
+            if name not in wanted():
+                raise ValueError(f"the model has no column {name!r}")
+            columns.setdefault(name, [""] * max(map(len, columns.values()), default=0))
         if absent := [name for name in options.keep if name not in columns]:
             raise ValueError(f"it has no column {absent[0]!r} to keep")
         with warnings.catch_warnings(record=True) as found:

@@ -1,5 +1,6 @@
 """The answer to one question at a time: cached by its key, dropped when another is asked."""
 
+import contextlib
 import threading
 
 import pytest
@@ -59,3 +60,22 @@ def test_failure_is_reported_and_not_retried_for_the_same_key(asked, qtbot):
     answer.ask("lost", fail)
     qtbot.waitUntil(lambda: not answer.busy)
     assert len(tried) == 2
+
+
+def test_result_that_cannot_be_shown_is_a_failure(qtbot):
+    parent, said, worked = QObject(), [], []
+
+    def show(result):
+        raise ValueError(f"no picture of {result}")
+
+    answer = Answer(parent, show, said.append)
+    with qtbot.capture_exceptions() as raised:
+        with contextlib.suppress(ValueError):
+            answer.ask("odd", lambda _post: worked.append(1) or "odd")
+        qtbot.waitUntil(lambda: bool(said))
+        answer.ask("odd", lambda _post: worked.append(1) or "odd")  # as a page does on its return
+        qtbot.waitUntil(lambda: not answer.busy)
+    assert len(raised) <= 1
+    assert (len(said), len(worked)) == (1, 1)
+    assert "no picture of odd" in said[0]
+    parent.deleteLater()

@@ -185,3 +185,13 @@ def test_card_opens_the_column_list_and_roles_can_be_undone(window, table_file, 
     assert {column.role for column in session.table.columns} == {"ignore", "label"}
     session.undo_stack.undo()
     assert "number" in {column.role for column in session.table.columns}
+
+
+def test_card_is_of_a_listed_column_during_a_search(listed, qtbot):
+    made, pointed = listed(wide_table(30)), []
+    made.pointed.connect(pointed.append)
+    made.mark("f7")
+    search(made, qtbot, "city", 1)
+    assert pointed == ["city"]
+    search(made, qtbot, "", 30)
+    assert pointed == ["city"]

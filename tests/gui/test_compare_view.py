@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QApplication, QComboBox
 
-from aucstudio.engine import METHODS
+from aucstudio.engine import METHODS, roc
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, run_colour
@@ -665,3 +665,16 @@ def test_tally_counts_significant_pairs():
     said = pair_sentence(silent, "pAUC", "these 90 rows")
     assert "these 90 rows: only 2 negatives in the range." in said.headline
     assert not silent.significant
+
+
+def test_unfinished_run_is_listed_last_with_its_splits(view, session, add, qtbot):
+    whole = make_record(session.table, "auc-rls", {}, Validation("folds", folds=3))
+    best = max(whole.splits, key=lambda split: roc.auc(split.test_positive, split.test_scores))
+    plan = dataclasses.replace(whole.experiment, params={"regularization": 1.5})
+    stopped = dataclasses.replace(whole, experiment=plan, splits=(best,), status="stopped", id="")
+    put(session, whole, whole.experiment.title)
+    put(session, stopped, f"{whole.experiment.title} (2)")
+    shown(view, qtbot)
+    first, last = (row[0] for row in texts(tables(view).runs_table.sheet))
+    assert "1 of 3 splits" not in first
+    assert "1 of 3 splits" in last

@@ -7,6 +7,7 @@ import pytest
 from pyqtgraph import TextItem
 
 from aucstudio.gui.common.theme import current_theme
+from aucstudio.gui.pages.compare import subgroups as page_module
 from aucstudio.gui.pages.compare.compare_view import GROUPS, PICTURE, CompareView
 from aucstudio.gui.pages.compare.subgroups import statement
 from aucstudio.notices import text
@@ -188,6 +189,49 @@ def test_levels_are_greys_named_beside_their_curves(table_session, view, qtbot):
     assert len({*inks}) == len(page.found.groups)
     names = [item.toPlainText() for item in page.plot.items() if isinstance(item, TextItem)]
     assert sorted(names) == ["north", "south"]
+
+
+def test_level_without_positives_is_listed_and_its_failure_replaces_old_figures(
+    table_session, view, qtbot, monkeypatch
+):
+    table = table_session.table
+    record = put(table_session, make_record(table))
+    choose_mode(view, GROUPS, qtbot)
+    page = view.groups
+    real = page_module.subgroups
+
+    def with_empty_level(*arguments):
+        found = real(*arguments)
+        first, *others = found.groups
+        nan = Estimate(np.nan, np.nan, np.nan)
+        none = dataclasses.replace(
+            first, level="d", positives=0, auc=nan, pauc=nan, curve=(np.empty(0), np.empty(0))
+        )
+        return dataclasses.replace(found, groups=(none, *others))
+
+    monkeypatch.setattr(page_module, "subgroups", with_empty_level)
+    by(view, "x0", qtbot)
+    page.cuts_field.setText("0.5")
+    page.cuts_field.editingFinished.emit()
+    qtbot.waitUntil(lambda: not view.busy())
+    sheet = page.table.sheet
+    assert (sheet.index(0, 0).data(), sheet.index(0, 2).data()) == ("d", "–\nno positives")
+    names = [
+        item.toPlainText() for item in page.plot.getPlotItem().items if isinstance(item, TextItem)
+    ]
+    assert names == [group.level for group in page.found.groups[1:]]
+
+    def failing(*_arguments):
+        raise ValueError("broken")
+
+    monkeypatch.setattr(page_module, "subgroups", failing)
+    by(view, "town", qtbot)
+    assert record.splits
+    assert sheet.rowCount() == 0
+    assert page.found is None
+    assert "broken" in view.sentence.text().casefold()
+    view.refresh()
+    assert "broken" in view.sentence.text().casefold()
 
 
 def test_middle_says_what_is_being_compared(table_session, view, qtbot):

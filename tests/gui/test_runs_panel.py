@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, QPoint, Qt
-from PySide6.QtGui import QContextMenuEvent, QFontMetrics
+from PySide6.QtGui import QAction, QContextMenuEvent, QFontMetrics
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPushButton
 
 from aucstudio.gui.panels.run_columns import COLUMNS, KEYS
@@ -16,10 +16,11 @@ from aucstudio.gui.state.preferences import TableLook, preferences
 from aucstudio.notices import text
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
+from aucstudio.project.errors import InputError
 from aucstudio.project.results.leaks import leaks_used
 from aucstudio.project.results.summary import Estimate, auc_summary, pauc_summary
 from aucstudio.project.runs.record import FAILED, STOPPED
-from tests.gui.conftest import card_lines, card_text, make_record
+from tests.gui.conftest import PATIENCE, card_lines, card_text, make_record
 
 Key = Qt.Key
 FOLDS = Validation(scheme="folds", folds=5, repeats=2)
@@ -704,6 +705,39 @@ def test_list_takes_the_height_that_the_card_leaves(panel, qtbot):
     QApplication.processEvents()
     inside, shown = panel.details.area.widget(), panel.details.area.viewport()
     assert shown.height() <= inside.sizeHint().height() + 8
+
+
+def test_chosen_runs_are_repeated_on_the_columns_in_use(panel, session, table, qtbot):
+    session.put_table(table.with_roles(ignore=["x0"]))
+    panel.view.selectAll()
+    menu = panel.make_menu()
+    menu.findChild(QAction, "menu_run_again").trigger()
+    runner = session.study.runner
+    started = [one.experiment for one in (*runner.running, *runner.queue)]
+    assert [one.method for one in started] == [
+        run.record.experiment.method for run in panel.view.chosen_runs()
+    ]
+    assert all(("x0", "ignore") in one.data.roles for one in started)
+    session.runs.stop()
+    qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
+
+
+def test_methods_that_were_run_are_not_run_twice(panel, session):
+    method = session.records["plain"].experiment.method
+    session.reuse_settings("plain")
+    with pytest.raises(InputError, match="plain"):
+        session.runs.start_new([session.runs.planned(method)])
+    assert not session.study.runner.queue
+
+
+def test_status_line_forgets_an_outdated_offer(panel, session):
+    said = []
+    session.message.connect(said.append)
+    panel.offer_again(session.run("plain"), lambda: None)
+    assert said[-1] == panel.notice.words.text()
+    session.change("Another seed", validation=Validation(seed=5))
+    assert panel.notice.isHidden()
+    assert said[-1] == ""
 
 
 @pytest.mark.parametrize("key", ["auc", "pauc"])

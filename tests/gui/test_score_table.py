@@ -749,3 +749,15 @@ def test_rows_after_the_last_training_day_are_listed(dialog_of, choose_table, pr
     choose_table(dialog, tmp_path / "later.csv")
     press(dialog, dialog.score)
     assert ("Rows after the last training day", "60", "came: after 2025-02-03") in found(dialog)
+
+
+def test_absent_column_is_refused_before_the_model_is_refit(
+    dialog_of, later, choose_table, press, monkeypatch
+):
+    dialog, refitted = dialog_of(), []
+    choose_table(dialog, later(header=lambda names: ["other", *names[1:]]))
+    monkeypatch.setattr(dialog.form, "make_model", lambda: refitted.append(1))
+    press(dialog, dialog.score)
+    assert "x0" in dialog.allowed.sentence.text()
+    assert [way.column for way in dialog.allowed.boxes] == ["x0"]
+    assert not refitted

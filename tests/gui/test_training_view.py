@@ -581,6 +581,31 @@ def test_after_the_last_split_a_step_is_named_until_the_run_ends():
     assert len(Progress(1, 2, None, 0.0, None).describe()[1]) > len("split 2 of 2")
 
 
+def test_both_plots_show_the_same_iterations_after_a_run_without_steps(view, session, add, qtbot):
+    record = add("auc-svm", name="Solver")
+    (split,) = record.splits
+    y, last = split.test_positive, {}
+    for name, steps_, ends in (("steps", 4, (1, 2, 4)), ("looks", 0, (1, 50, 100))):
+        held = ScoresDuringTraining(y, np.stack([split.test_scores] * 3).astype(np.float32))
+        times = {"iteration": np.array(ends), "seconds": np.array(ends) / 100}
+        looks = dataclasses.replace(split.trajectory, **times, held=held, train=held)
+        curve = TrainingCurve(*(np.arange(1.0, steps_ + 1.0) for _ in range(4)))
+        changed = dataclasses.replace(split, curve=curve, trajectory=looks)
+        last[name] = put(session, dataclasses.replace(record, id=name, splits=(changed,)), name)
+    both = list(last.values())
+    session.set_look(record.id, "Hide", visible=False)
+    for hidden in ((1,), (0,), ()):
+        for k, run in enumerate(both):
+            session.set_look(run.id, "Show", visible=k not in hidden)
+        session.select(both[hidden != (1,)].id)
+        shown(view, qtbot)
+        view.grab()  # the ranges are updated on painting
+    upper, lower = (plot.getViewBox().viewRange()[0] for plot in view.plots())
+    assert upper == pytest.approx(lower)
+    assert upper[1] > 100
+    assert not any(plot.is_zoomed() for plot in view.plots())
+
+
 @pytest.mark.parametrize(("method", "explained"), [("svm-pauc", True), ("logistic", False)])
 def test_rising_bound_of_a_widened_range_is_explained(view, add, session, method, explained, qtbot):
     record = make_record(session.table, method)

@@ -8,9 +8,11 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 
+from aucstudio.engine import roc
 from aucstudio.gui.app import make_application
 from aucstudio.gui.panels.welcome import WelcomePage
 from aucstudio.notices.words import day_words
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.examples import examples
 from aucstudio.project.results.documents import describe_file
 from aucstudio.project.runs.experiment import DataReference
@@ -182,3 +184,14 @@ def test_examples_are_beside_the_files_where_there_is_room(page, qtbot):
         qtbot.waitUntil(
             lambda is_beside=is_beside: (example.mapTo(made, QPoint()).x() > 600) == is_beside
         )
+
+
+def test_unfinished_run_is_never_the_best(tmp_path, table):
+    file = ProjectFile.create(tmp_path / "stopped.aucproj")
+    for name, kept in (("whole", 3), ("stopped", 1)):
+        record = make_record(table, validation=Validation("folds", folds=3))
+        plan = dataclasses.replace(record.experiment, name=name, params={"regularization": kept})
+        best = max(record.splits, key=lambda split: roc.auc(split.test_positive, split.test_scores))
+        splits = record.splits if kept == 3 else (best,)
+        file.add_run(dataclasses.replace(record, experiment=plan, splits=splits, id=""))
+    assert "best whole" in describe_file(file.path).facts

@@ -209,6 +209,19 @@ def test_script_counts_single_unreadable_cells_as_missing_and_keeps_columns(tmp_
     assert "'nothing'" in run_script(script, table, "--keep", "nothing").stderr
 
 
+def test_script_scores_a_table_without_a_column_if_allowed(tmp_path):
+    script, table, whole = (tmp_path / name for name in ("model.py", "t.csv", "whole.csv"))
+    export_model(model_with(SCORERS["linear"]), "script", script)
+    table.write_text("x,town,zone\n" + "".join(f"{k},north,1\n" for k in range(5)))
+    whole.write_text("x,y,town,zone\n" + "".join(f"{k},,north,1\n" for k in range(5)))
+    refused = run_script(script, table)
+    assert refused.returncode == 2
+    assert "--allow-unknown" in refused.stderr
+    done = run_script(script, table, "--allow-unknown", "y")
+    assert (done.returncode, done.stdout) == (0, run_script(script, whole).stdout)
+    assert "'nothing'" in run_script(script, table, "--allow-unknown", "nothing").stderr
+
+
 def test_script_reads_other_dialects_and_skips_broken_rows(tmp_path):
     script, table, scores = (tmp_path / name for name in ("model.py", "t.csv", "scores.csv"))
     model = model_with(SCORERS["linear"])

@@ -669,3 +669,26 @@ def test_category_of_hundreds_of_texts_is_a_finding(tmp_path):
     found = [finding for finding in find(table) if finding.code == "many_levels"]
     assert [finding.columns for finding in found] == [("dose",)]
     assert dict(found[0].facts)["distinct"] == table.column("dose").distinct
+
+
+def treated(leak, role):
+    """Return a column that is known, or says "yes", where a leak is; its numbers mean nothing."""
+    if role == "category":
+        return np.array(["no", "yes"], object)[leak * 1]
+    return np.where(leak, RANDOM.gamma(2, 3, len(leak)), np.nan)
+
+
+@pytest.mark.parametrize(
+    ("role", "code"), [("number", "presence_separates"), ("category", "finds_alone")]
+)
+def test_column_that_is_known_or_said_after_the_outcome_is_reported(role, code):
+    y = np.arange(6000) % 27 == 0
+    leak = np.where(y, np.arange(6000) % 20 != 0, np.arange(6000) % 28 == 1)
+    markers = {f"x{k}": RANDOM.normal(size=6000) + 1.7 * y for k in range(3)}
+    table = table_of(y=y * 1.0, treated=treated(leak, role), **markers)
+    (finding,) = found(table, "leak")
+    assert (finding.code, finding.columns) == (code, ("treated",))
+    area = 0.5 + (leak[y].mean() - leak[~y].mean()) / 2
+    assert separation.areas(table)["treated"] == pytest.approx(area)
+    weak = treated(leak & (np.arange(6000) % 2 > 0), role)
+    assert not found(table_of(y=y * 1.0, treated=weak, **markers), "leak")

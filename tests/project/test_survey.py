@@ -11,7 +11,7 @@ from scipy import stats
 from aucstudio.engine import roc
 from aucstudio.engine.inference import delong_interval
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.findings.separation import areas
+from aucstudio.project.data.findings.separation import SHARE, areas
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
@@ -30,6 +30,7 @@ from aucstudio.project.survey.rows import (
     Query,
     ScoredRows,
     find_rows,
+    save_rows,
     text_codes,
     wrong_pairs,
 )
@@ -245,7 +246,7 @@ def test_few_distinct_values_have_a_bar_each():
     assert found.distribution.names == ("b", "a", "c")
     np.testing.assert_allclose(found.distribution.shares, [[0.5, 0.5, 0], [0.5, 0, 0.5]])
     assert found.groups["no"].missing == 1
-    assert found.by_share
+    assert found.by == SHARE
 
 
 def test_most_frequent_of_many_texts_have_bars():
@@ -406,3 +407,10 @@ def test_joined_classes_are_joined_in_column_aucs(tmp_path, choice):
     assert found.positive.tolist() == [k % 4 >= 2 for k in range(60)]
     assert found.negative.tolist() == [k % 4 < 2 for k in range(60)]
     assert RankedColumn.of(table.column("x"), found).area() == 1.0
+
+
+def test_saved_cells_are_written_as_they_were_read(tmp_path):
+    columns = [numbers("id", [799854.0, 77.0]), numbers("x", [0.5, np.nan])]
+    path, marks = tmp_path / "rows.csv", (";", ",")
+    save_rows(path, columns, np.arange(2), np.arange(1, 3), None, marks, lambda _done: None)
+    assert path.read_text("utf-8").splitlines() == ["row;id;x", "1;799854;0,5", "2;77;"]

@@ -40,7 +40,7 @@ from aucstudio.gui.state.background import Background
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
 from aucstudio.notices.words import listed
-from aucstudio.project.data.preparing.acceptance import RefusedColumnsError
+from aucstudio.project.data.preparing.acceptance import UNKNOWN, RefusedColumnsError
 from aucstudio.project.data.preview import heading
 from aucstudio.project.errors import Cancelled, InputError
 from aucstudio.project.runs.execute import failure_sentence
@@ -360,6 +360,13 @@ class ScoreTableDialog(prompts.Dialog):
             assert isinstance(error, Exception)
             show_note(self.words, failure_sentence(error), "error")
 
+    def _refuse(self, error: BaseException | None) -> None:
+        """Offer ways to score refused columns; report other errors."""
+        if isinstance(error, RefusedColumnsError):
+            self.allowed.refuse(str(error), error.refusals)
+        else:
+            self._complain(error)
+
     # ------------------------------------------------------------- reading
 
     def _look(self) -> None:
@@ -390,25 +397,25 @@ class ScoreTableDialog(prompts.Dialog):
 
     def _on_score(self) -> None:
         self._forget()
-        try:
+        form, more = self.form, self.allowed.accepted()
+        assert form.table is not None
+        try:  # before a model is refit
+            names = {*form.columns, *more["allowed"][UNKNOWN]}
+            form.known_model.check_names(names, form.table)
             folder = self.scratch_folder()
         except InputError as error:
-            self._complain(error)
+            self._refuse(error)
             self._refresh()
             return
         self._on_progress((None, text("refitting", step="") if self.form.trains else "reading"))
-        form, more = self.form, self.allowed.accepted()
-        assert form.table is not None
         where, label = (folder, self._session.plan.band), form.label.currentData()
         work = scoring(form.make_model(), form.table, form.identifiers, *where, label=label, **more)
         self._working.start(form.table, work)
         self._refresh()
 
     def _on_scored(self, _key: object, job: Job[Any, Scored]) -> None:
-        if isinstance(job.error, RefusedColumnsError):
-            self.allowed.refuse(str(job.error), job.error.refusals)
-        elif job.result is None:
-            self._complain(job.error)
+        if job.result is None:
+            self._refuse(job.error)
         else:
             self._scored, self._is_saved = job.result, False
             self._offer_formats(job.result.files)

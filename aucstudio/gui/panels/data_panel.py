@@ -302,7 +302,7 @@ def _missing_words(table: Table, takes_missing: bool, fill: str) -> str:
     }
     count = sum(column.missing for column in table.features)
     used = ", ".join(words for role, words in uses.items() if role in incomplete)
-    return f"{counted(count, 'missing value')} ({used})"
+    return f"{counted(count, 'missing value')} in the columns used ({used})"
 
 
 def _notes(table: Table, shown: set[str]) -> tuple[list[str], list[str]]:

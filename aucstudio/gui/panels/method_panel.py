@@ -249,7 +249,7 @@ class MethodPanel(Card):
         if table is not None and table.positive is not None:
             found = outlooks(table, plan.validation, plan.settings)
             reasons = start_here(table, plan.validation, plan.band, found)
-        recent = [method for method in preferences().now.recent_methods if method in METHODS]
+        recent = [method for method in METHODS if method in preferences().now.recent_methods]
         chooser = MethodChooser(
             plan.method, found, reasons, recent, self._run_action.isEnabled(), self
         )
@@ -261,7 +261,8 @@ class MethodPanel(Card):
         try:
             if self.session.plan.method in methods:
                 self.check()
-            self.session.runs.run_methods(methods, tuned=tuned)
+            runs = self.session.runs
+            runs.start_new([runs.planned(method, tuned=tuned) for method in methods])
         except (InputError, InvalidSetting) as error:
             chooser.show_problem(str(error))
         else:

@@ -45,7 +45,11 @@ from aucstudio.project.results.summary import (
 )
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED, RunRecord
-from aucstudio.project.runs.settings_shown import differing_settings, settings_sentence
+from aucstudio.project.runs.settings_shown import (
+    differing_settings,
+    settings_sentence,
+    unfinished_words,
+)
 
 DEFAULTS = "defaults"
 
@@ -97,7 +101,7 @@ def _find(record: RunRecord) -> Facts:
     created = _moment(record.created)
     texts = {
         "method": METHODS[experiment.method].title,
-        "scheme": scheme_words(experiment.validation),
+        "scheme": unfinished_words(record) or scheme_words(experiment.validation),
         "settings": differing_settings(record) or DEFAULTS,
         "range": "" if trained is None else range_words(trained),
         "table": PurePath(experiment.data.path).name,
@@ -380,7 +384,9 @@ def _figure(
         return write(value(row.figures))
 
     def order(row: RowContent) -> float | None:
-        found = math.nan if row.figures is None else value(row.figures)
+        if row.figures is None or row.run.record.planned_splits:
+            return None  # unfinished runs come last
+        found = value(row.figures)
         return None if math.isnan(found) else found
 
     return _column(key, words, order=order, is_figure=True, **more)

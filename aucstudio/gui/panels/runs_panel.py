@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.engine import METHODS
+from aucstudio.engine.params import InvalidSetting
 from aucstudio.gui.common.buttons import make_action, offer_combination, push_button, tool_button
 from aucstudio.gui.common.layouts import LEFT, STRETCH, TOP, Card, across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
@@ -34,6 +35,7 @@ from aucstudio.gui.state.runner import LiveRun, Waiting
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import runs_words
+from aucstudio.project.errors import InputError
 from aucstudio.project.runs.settings_shown import settings_sentence
 
 Index = QModelIndex | QPersistentModelIndex
@@ -238,6 +240,13 @@ class RunActions:
         if run is not None:
             self._session.reuse_settings(run.record.id)
 
+    def run_again(self) -> None:
+        """Run the chosen ones again on the open table, as its columns are used now."""
+        try:
+            self._session.runs.run_again([run.record for run in self._table.chosen_runs()])
+        except (InputError, InvalidSetting) as error:
+            self._session.failed.emit(str(error), "")
+
     # ------------------------------------------------------------- menus
 
     def run_menu(self) -> QMenu:
@@ -259,6 +268,7 @@ class RunActions:
         _add(menu, "menu_check_only", only, self.check_only)
         menu.addSeparator()
         _add(menu, "menu_reuse", "Use these &settings", self.reuse, one)
+        _add(menu, "menu_run_again", "Run a&gain on this table", self.run_again, bool(runs))
         words = "Com&pare these two" if pair else "Com&pare with this run"
         _add(menu, "menu_compare", words, self.compare, one or pair)
         self._offer_combination(menu, "menu_combine")
@@ -374,7 +384,9 @@ class RunsPanel(QWidget):
         view.menu_asked.connect(self._on_menu)
 
     def _outdate_notice(self) -> None:
-        self.notice.hide()
+        if not self.notice.isHidden():
+            self.notice.hide()
+            self.session.message.emit("")  # the status line has the same words
 
     # ------------------------------------------------------------- what is shown
 

@@ -230,8 +230,18 @@ class Answer(Background, Generic[Value]):
             return False
         self.drop()
         self.key = key
-        self._show(self._kept[key])
+        self._present(key)
         return True
+
+    def _present(self, key: object) -> None:
+        """Show a cached result; one that cannot be shown is a failure."""
+        try:
+            self._show(self._kept[key])
+        except Exception as error:
+            del self._kept[key]
+            if self._fail is not None:
+                self._fail(describe_failure(error)[0])
+            raise
 
     def drop(self) -> None:
         """Cancel the request; cached results stay."""
@@ -259,4 +269,4 @@ class Answer(Background, Generic[Value]):
         if len(self._kept) >= self._keep:
             del self._kept[next(iter(self._kept))]
         self._kept[key] = cast("Value", job.result)
-        self._show(self._kept[key])
+        self._present(key)

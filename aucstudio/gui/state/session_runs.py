@@ -8,11 +8,12 @@ from collections.abc import Sequence
 
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.gui.state.cluster_link import ClusterLink
-from aucstudio.gui.state.plan import RunLook
+from aucstudio.gui.state.plan import Plan, RunLook
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.state.runner import LiveRun, Waiting
 from aucstudio.gui.state.session_state import SessionState
 from aucstudio.gui.state.study import ShownRun, StudyState
+from aucstudio.notices import text
 from aucstudio.project.data.score_file import Joined
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import Validation, require_enough
@@ -93,21 +94,55 @@ class Runs:
         """
         self.start([self.planned(method, tuned=tuned) for method in methods])
 
+    def run_again(self, records: Sequence[RunRecord]) -> None:
+        """Start or queue runs with the settings of others on the open table.
+
+        Raises
+        ------
+        InputError, InvalidSetting
+            If one of them cannot be run, or all have been made; nothing is started.
+        """
+        plan = self._session.plan
+        self.start_new(
+            [
+                self.planned(plan=plan.set_as(one), tuned=one.experiment.tuning is not None)
+                for one in records
+            ]
+        )
+
+    def start_new(self, experiments: Sequence[Experiment]) -> None:
+        """Start or queue the planned runs that no listed run equals, and name the others.
+
+        Raises
+        ------
+        InputError
+            If there are no others.
+        """
+        twins = [self.twin_of(experiment) for experiment in experiments]
+        made = [twin.look.name for twin in twins if twin is not None]
+        words = text("made_already", names=made, count=len(made)) if made else ""
+        if len(made) == len(twins):
+            raise InputError(words)
+        self.start([one for one, twin in zip(experiments, twins, strict=True) if twin is None])
+        self._session.message.emit(words)
+
     def start(self, experiments: Sequence[Experiment]) -> None:
         """Start or queue planned runs; their methods become the recent ones."""
         self.queue(experiments)
         for experiment in reversed(experiments):
             preferences().note_method(experiment.method)
 
-    def planned(self, method: str = "", *, tuned: bool = False) -> Experiment:
-        """Return the experiment of the form, with its method or another one.
+    def planned(
+        self, method: str = "", *, tuned: bool = False, plan: Plan | None = None
+    ) -> Experiment:
+        """Return the experiment of the form or another plan, with its method or another one.
 
         Raises
         ------
         InputError, InvalidSetting
             If it cannot be run.
         """
-        table, plan = self._table(), self._session.plan
+        table, plan = self._table(), plan or self._session.plan
         data = DataReference.to_table(table)
         method = method or plan.method
         tuning = Tuning(plan.tune_by, seed=plan.validation.seed) if tuned else None

@@ -280,7 +280,7 @@ def _facts(path: Path) -> str:
     from aucstudio.project.store.project.database import DamagedError
 
     facts = [Path(listed[-1][1].experiment.data.path).name, runs_words(len(listed))]
-    runs = [(name, record) for name, record in listed if record.splits]
+    runs = [(name, record) for name, record in listed if not record.planned_splits]
     if 0 < len(runs) <= _MOST_RUNS:
         with contextlib.suppress(DamagedError):
             # A run with the present columns is preferred; others may have used a leak.

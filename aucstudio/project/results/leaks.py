@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.findings.find import sampled_table
-from aucstudio.project.data.findings.separation import finds_alone, leaks
+from aucstudio.project.data.findings.separation import leaks
 from aucstudio.project.data.table import Table
 from aucstudio.project.runs.record import RunRecord
 
@@ -17,6 +17,5 @@ def leaks_used(record: RunRecord, table: Table | None) -> list[Notice]:
     data = record.experiment.data
     if table is None or table.sha256 != data.sha256:
         return []
-    cells = sampled_table(data.seen(table))
-    found = (*leaks(cells), *finds_alone(cells))
+    found = leaks(sampled_table(data.seen(table)))
     return [notice("trained_on_leak", finding=one.sentence) for one in found]

@@ -59,6 +59,7 @@ from aucstudio.project.results.summary import (
     part_name,
     pauc_summary,
     range_notices,
+    standing,
     stopped,
     tpr_summary,
     train_auc,
@@ -108,7 +109,7 @@ def write_report(
         If the file cannot be written.
     """
     found = {n: auc_summary(r) if band == WHOLE else pauc_summary(r, band) for n, r in runs.items()}
-    made, names = runs, sorted(runs, key=lambda name: -found[name].value)
+    made, names = runs, sorted(runs, key=lambda name: standing(runs[name], found[name].value))
     runs = {name: made[name] for name in names}
     pairs = _pairs(runs, band)
     file = Path(next(iter(runs.values())).experiment.data.path).name

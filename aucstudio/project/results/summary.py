@@ -427,16 +427,21 @@ def cautions(record: RunRecord) -> list[Notice]:
     return found
 
 
+def standing(record: RunRecord, value: float) -> tuple[bool, bool, float]:
+    """Return the sort key of a run by a figure: the greatest first, unfinished runs last."""
+    return record.planned_splits is not None, math.isnan(value), -value
+
+
 def stopped(record: RunRecord) -> list[Notice]:
     """Return what the figures of a run are based on that the user stopped; nothing for others."""
     if record.status != STOPPED:
         return []
-    finished, planned = len(record.splits), record.experiment.validation.splits
+    finished, planned = len(record.splits), record.planned_splits
     if not finished:
         return [notice("stopped_before_first_fit")]
     if finished == 1 and not record.splits[0].converged:
-        return [notice("stopped_within_fit", planned=planned)]
-    if finished < planned:
+        return [notice("stopped_within_fit", planned=record.experiment.validation.splits)]
+    if planned:
         return [notice("stopped_after_splits", finished=finished, planned=planned)]
     return [notice("stopped_by_user")]
 

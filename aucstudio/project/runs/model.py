@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,27 +97,7 @@ class Model:
         """
         names = {column.name: column for column in table.columns}
         known = self.schema.by_name
-        absent = [name for name in self.feature_columns if name not in names]
-        if absent:
-            from aucstudio.project.data.preparing.acceptance import (
-                UNKNOWN,
-                Refusal,
-                RefusedColumnsError,
-            )
-
-            hints = {name: suggestion(name, names) for name in absent}
-            words = text(
-                "model_columns_absent",
-                name=table.path.name,
-                count=len(absent),
-                columns=listed([repr(name) for name in absent], _SHOWN),
-                hint=next(filter(None, hints.values()), ""),
-            )
-            refused = {
-                name: Refusal(UNKNOWN, text("model_column_absent", hint=hint))
-                for name, hint in hints.items()
-            }
-            raise RefusedColumnsError(words, refused, str(table.path))
+        self.check_names(names, table.path)
         for name in self.feature_columns:
             kind = known[name].kind if name in known else None
             if kind not in (None, names[name].kind):
@@ -128,6 +109,35 @@ class Model:
                     kind=names[name].kind,
                     trained=kind,
                 )
+
+    def check_names(self, names: Collection[str], path: Path) -> None:
+        """Check that a table has the fitted columns.
+
+        Raises
+        ------
+        RefusedColumnsError
+        """
+        absent = [name for name in self.feature_columns if name not in names]
+        if absent:
+            from aucstudio.project.data.preparing.acceptance import (
+                UNKNOWN,
+                Refusal,
+                RefusedColumnsError,
+            )
+
+            hints = {name: suggestion(name, names) for name in absent}
+            words = text(
+                "model_columns_absent",
+                name=path.name,
+                count=len(absent),
+                columns=listed([repr(name) for name in absent], _SHOWN),
+                hint=next(filter(None, hints.values()), ""),
+            )
+            refused = {
+                name: Refusal(UNKNOWN, text("model_column_absent", hint=hint))
+                for name, hint in hints.items()
+            }
+            raise RefusedColumnsError(words, refused, str(path))
 
     def with_threshold(
         self,

@@ -232,6 +232,15 @@ class RunRecord:
         return test / (train + test)
 
     @property
+    def planned_splits(self) -> int | None:
+        """Number of splits that were planned, if fewer have finished; else None.
+
+        Figures of such a run are of other rows than those of finished runs: it is never the best.
+        """
+        planned = self.experiment.validation.splits
+        return planned if len(self.splits) < planned else None
+
+    @property
     def fit_seconds(self) -> float:
         """Mean time of a fit; NaN if none finished."""
         times = [split.fit_seconds for split in self.splits]

@@ -11,6 +11,7 @@ from typing import Any
 
 from aucstudio.engine import DECLARED
 from aucstudio.engine.params import Param, declared_params
+from aucstudio.notices import text
 from aucstudio.notices.words import range_words, setting_words
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
@@ -90,8 +91,17 @@ def differing_settings(record: RunRecord) -> str:
     return ", ".join(texts)
 
 
+_UNFINISHED = "unfinished"
+
+
+def unfinished_words(record: RunRecord) -> str:
+    """State how many of the planned splits have finished; empty if all have."""
+    planned = record.planned_splits
+    return text("splits_finished", finished=len(record.splits), planned=planned) if planned else ""
+
+
 def names_with_settings(named: Sequence[tuple[str, RunRecord]]) -> list[str]:
-    """Add to names of runs the settings in which runs of one method differ.
+    """Add to names of runs the settings in which runs of one method differ, and what is unfinished.
 
     Names that a person has chosen stay as they are.
     """
@@ -102,7 +112,11 @@ def names_with_settings(named: Sequence[tuple[str, RunRecord]]) -> list[str]:
             by_method.setdefault(made.method, {})[place] = _by_name(record)
     for alike in by_method.values():
         every = dict.fromkeys(itertools.chain.from_iterable(alike.values()))
-        differing = [key for key in every if len({one.get(key) for one in alike.values()}) > 1]
+        differing = [
+            key
+            for key in every
+            if key == _UNFINISHED or len({one.get(key) for one in alike.values()}) > 1
+        ]
         for place, settings in alike.items():
             if words := ", ".join(settings[key] for key in differing if settings.get(key)):
                 title, _, number = names[place].removesuffix(")").partition(" (")
@@ -114,6 +128,8 @@ def _by_name(record: RunRecord) -> dict[object, str]:
     made = record.experiment
     settings: dict[object, str] = {one.name: str(one) for one in shown_settings(made)}
     splitting: dict[object, str] = dict(enumerate(made.validation.describe().split(", ")))
+    if unfinished := unfinished_words(record):
+        splitting |= {0: "", _UNFINISHED: unfinished}
     prepared = ", ".join(made.preparation.differing())
     return settings | {"preparation": prepared, "tuned": _chosen(record)} | splitting
 

@@ -14,7 +14,7 @@ from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array, Mask, class_counts
 from aucstudio.engine.inference import Interval, delong_interval
 from aucstudio.project.data.columns import Column, spell_cell
-from aucstudio.project.data.findings.separation import codes_of, level_scores
+from aucstudio.project.data.findings.separation import VALUE, ranking
 from aucstudio.project.data.table import Table
 
 Stop = Callable[[], object]
@@ -58,30 +58,20 @@ class RankedColumn:
 
     Attributes
     ----------
-    positive : ndarray of bool
-    scores : ndarray
-        Numbers as they are, of rows that have one; of levels, a missing value among them, the
-        rank by the share of positives in other rows with that level.
-    by_share : bool
-        Whether scores are such ranks.
+    positive, scores, by
+        See :func:`~aucstudio.project.data.findings.separation.ranking`.
     """
 
     positive: Mask
     scores: Array
-    by_share: bool
+    by: str
 
     @classmethod
     def of(cls, column: Column, classes: Classes) -> RankedColumn | None:
         """Rank the rows; None if no row has a cell, or a class has no row."""
-        column, by_share = column.decoded(), column.kind == "text" or column.role == "category"
-        known, labelled = column.known(), classes.positive | classes.negative
-        rows = np.flatnonzero(labelled if by_share else labelled & known)
-        positive = classes.positive[rows]
-        if not known[rows].any() or not positive.any() or positive.all():
-            return None
-        if by_share:
-            return cls(positive, level_scores(codes_of(column, rows), positive), by_share)
-        return cls(positive, column.values[rows], by_share)
+        rows = np.flatnonzero(classes.positive | classes.negative)
+        found = ranking(column, rows, classes.positive[rows])
+        return None if found is None else cls(*found)
 
     @property
     def is_few(self) -> bool:
@@ -196,8 +186,8 @@ class ColumnSummary:
     area : Interval or None
         The area under its ROC curve with DeLong's interval; None where a class has no cell.
     curve : RocCurve or None
-    by_share : bool
-        Whether texts were ranked by their share of positives.
+    by : str
+        What ranked the rows, as of :class:`RankedColumn`.
     layout : str
         How dates are written; empty where the column holds none.
     """
@@ -210,7 +200,7 @@ class ColumnSummary:
     class_names: tuple[str, ...]
     area: Interval | None
     curve: roc.RocCurve | None
-    by_share: bool
+    by: str
     layout: str = ""
 
 
@@ -240,7 +230,7 @@ def sum_up(column: Column, classes: Classes | None, stop: Stop = go_on) -> Colum
         names,
         None if ranked is None else ranked.interval(),
         None if ranked is None else roc.roc_curve(ranked.positive, ranked.scores),
-        ranked is not None and ranked.by_share,
+        VALUE if ranked is None else ranked.by,
         column.layout,
     )
 

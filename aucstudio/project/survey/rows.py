@@ -195,6 +195,7 @@ def text_codes(
 ROW, PART = "row", "part"
 _PARTS = {NEITHER: "", TRAINING: "training", HELD_OUT: "held out"}
 _EXPORTED_AT_ONCE = 2_000
+_FARTHEST_WHOLE = 1e15  # whole numbers below it are written without a decimal mark
 
 
 def tab_separated(columns: Sequence[Column], rows: Index, report: Callable[[float], object]) -> str:
@@ -265,6 +266,10 @@ def _written_parts(
 
 def _cells(column: Column, rows: Index) -> list[object]:
     cells: list[object] = column.values[rows].tolist()
-    if not column.is_date:
-        return cells
-    return [spell_cell(column, c) if isinstance(c, float) and c == c else c for c in cells]
+    return [_exported(column, c) if isinstance(c, float) and c == c else c for c in cells]
+
+
+def _exported(column: Column, cell: float) -> object:
+    if column.is_date:
+        return spell_cell(column, cell)
+    return int(cell) if cell.is_integer() and abs(cell) < _FARTHEST_WHOLE else cell

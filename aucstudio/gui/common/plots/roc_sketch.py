@@ -63,6 +63,8 @@ class RocSketch:
         while self._names:
             self.plot.removeItem(self._names.pop())
         for k, (name, line) in enumerate(zip(names, self.lines, strict=False), 1):
+            if line.getData()[0] is None or not len(line.getData()[0]):
+                continue
             at = k / (len(names) + 1)
             item = pg.TextItem(name, color=current_theme().text, anchor=(0, 0))
             item.setPos(at, float(np.interp(at, *line.getData())))

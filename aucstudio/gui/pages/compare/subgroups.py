@@ -134,6 +134,8 @@ class GroupsPage(QSplitter):
             return subgroups(record, rows, column, band, cuts, thresholds)
 
         if self._answer.ask(key, work):
+            if self.found is not None and self.found.column != column:
+                self._clear()
             self.concluded.emit(text("groups_computed", name=run.look.name, column=column))
 
     def _on_found(self, found: Subgroups) -> None:
@@ -141,7 +143,8 @@ class GroupsPage(QSplitter):
         self._draw()
 
     def _on_failed(self, words: str) -> None:
-        self._show_none(words[:1].upper() + words[1:])
+        self._clear()
+        self.concluded.emit(words[:1].upper() + words[1:])
 
     # ------------------------------------------------------------- the column
 
@@ -170,11 +173,14 @@ class GroupsPage(QSplitter):
     # ------------------------------------------------------------- showing
 
     def _show_none(self, words: str) -> None:
-        self.found = None
         self._answer.drop()
+        self._clear()
+        self.concluded.emit(words)
+
+    def _clear(self) -> None:
+        self.found = None
         self._draw_curves(())
         self.table.show_rows([])
-        self.concluded.emit(words)
 
     def _draw(self) -> None:
         found, run = self.found, self._run
@@ -252,10 +258,11 @@ def _rows_of(name: str, record: RunRecord, table: Table) -> Table:
 
 
 def _cells(group: Subgroup) -> tuple[str, ...]:
+    lacked = "negatives" if group.positives else "positives"
     return (
         group.level,
         f"{group.rows:,}\n{group.positives:,} positive",
-        *(_cell(area, "–\none class") for area in (group.auc, group.pauc)),
+        *(_cell(area, f"–\nno {lacked}") for area in (group.auc, group.pauc)),
         *(_cell(rate, "–") for rate in (group.tpr, group.fpr)),
     )
 

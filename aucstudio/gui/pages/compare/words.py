@@ -28,6 +28,7 @@ from aucstudio.project.results.forecast import (
     growth_to_significance,
     held_out_groups,
 )
+from aucstudio.project.results.summary import standing
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.work.cluster import Cluster
@@ -110,8 +111,12 @@ def compare_checked(
         figures[run.record.id] = comparison.compared_figures(run.look.name, run.record, band)
         if post(0.0):
             raise Stopped("comparing")
+
+    def order(run: ShownRun) -> tuple[bool, bool, float]:
+        return standing(run.record, figures[run.record.id].measured(measure).value)
+
     families: list[list[ShownRun]] = []
-    for run in sorted(runs, key=lambda run: -figures[run.record.id].measured(measure).value):
+    for run in sorted(runs, key=order):
         alike = (one for one in families if not comparison.difference(one[0].record, run.record))
         family = next(alike, None)
         families.append([run]) if family is None else family.append(run)

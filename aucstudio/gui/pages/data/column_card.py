@@ -33,6 +33,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.notices import text
 from aucstudio.notices.words import counted
 from aucstudio.project.data.columns import NUMERIC_ROLES, ROLES, Column
+from aucstudio.project.data.findings.separation import VALUE
 from aucstudio.project.data.text import dates
 from aucstudio.project.survey.columns import ColumnSummary, Distribution, Figures
 
@@ -264,12 +265,12 @@ def area_sentence(summary: ColumnSummary) -> Statement:
     interval = None if math.isnan(area.low) else (area.low, area.high)
     separates = not area.low <= 0.5 <= area.high
     code = "data_area" if separates else "data_no_separation"
-    head = text(code, positive=positive, negative=negative, area=area.value, interval=interval)
-    if summary.by_share:
-        return Statement(head, text("data_area_by_share", positive=positive))
-    if interval is None or not separates:
+    facts = {"positive": positive, "negative": negative, "by": summary.by}
+    head = text(code, **facts, area=area.value, interval=interval)
+    if summary.by == VALUE and (interval is None or not separates):
         return Statement(head)
-    return Statement(head, text("data_area_side", high=area.value >= 0.5, positive=positive))
+    by = text(f"data_area_by_{summary.by}", high=area.value >= 0.5, positive=positive)
+    return Statement(head, by)
 
 
 def column_sentence(summary: ColumnSummary) -> Statement:

@@ -287,6 +287,9 @@ class Overview(QWidget):
             return any(wanted in one.casefold() for one in texts)
 
         self.model.filter(is_found if wanted else None)
+        shown = (self._at(place).name for place in self.model.shown)
+        if self._wanted and self.model.shown and self._wanted not in shown:
+            self.list.setCurrentIndex(self.model.index(0, 0))  # the details are of a listed column
 
     def _count(self) -> None:
         """State how many columns are shown and selected."""

@@ -36,6 +36,7 @@ from aucstudio.project.results.summary import (
     pauc_summary,
     ranks_backwards,
     same_rows,
+    standing,
     trained_elsewhere,
     trained_for,
 )
@@ -55,7 +56,7 @@ def face_sentence(face: Face, runs: list[ShownRun]) -> Statement:
     if not runs:
         return Statement()
     figures = {run: float(np.mean(_figures(face, run.record))) for run in runs}
-    ranked = sorted(runs, key=lambda run: -face.better * figures[run])[:2]
+    ranked = sorted(runs, key=lambda run: standing(run.record, face.better * figures[run]))[:2]
     shown = [figure_words(figures[run]) for run in ranked]
     share = positives_share(ranked[0].record)
     most = 1 / max(share, face.top)
@@ -86,7 +87,7 @@ def roc_sentence(runs: list[ShownRun], band: Band) -> Statement:
     """State which run ranks best in the range, with its uncertainty."""
     if not runs:
         return Statement()
-    ranked = sorted(runs, key=lambda run: -run_curves(run.record).area(band))
+    ranked = sorted(runs, key=lambda run: standing(run.record, run_curves(run.record).area(band)))
     found = _one_run(ranked[0], band) if len(runs) == 1 else _best_two(ranked, band)
     reversed_runs = [
         text("run_with_auc", name=run.look.name, auc=auc_summary(run.record))

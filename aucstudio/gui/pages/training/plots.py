@@ -95,8 +95,9 @@ class CourseLines:
             self.items.append(item)
         self.drawn = list(lines)
         for item, line in zip(self.items, lines, strict=True):
-            # A line through one point is invisible.
-            dotted = line.dots or np.count_nonzero(np.isfinite(line.y)) == 1
+            known = np.count_nonzero(np.isfinite(line.y))
+            # A line through one point is invisible; dots without a place have no bounds.
+            dotted = known == 1 or (line.dots and known > 0)
             depth = 40 if line.course.is_live else 20 * line.is_strong
             item.setZValue(depth - (not line.is_main))
             item.setData(
@@ -210,24 +211,32 @@ class TrainingPlots(QVBoxLayout):
             plot.show_whole()
 
     def frame(self, *, live: bool) -> None:
-        """Set the full extents, which share the horizontal axis.
+        """Set the full extents; both plots have one horizontal extent, also while one is hidden.
 
         Around a fit in progress they grow in steps, so that the axes do not jump.
         """
         both = self.upper_lines, self.lower_lines
         sides = [_united([lines.bounds() for lines in of]) for of in both]
-        across = [side[0] for side in sides if side is not None]
+        if not any(sides):
+            return
+        x = _around([side[0] for side in sides if side is not None])
         zoomed = any(plot.is_zoomed() for plot in self.both())
-        for plot, side in zip(self.both(), sides, strict=True):
-            if side is not None:
-                wanted = _around(across), side[1]
-                kept = plot.whole if live else None
-                if kept is None or not all(map(_holds, kept, wanted)):
-                    right, room = (_ROOM_RIGHT, _ROOM_ACROSS) if live else (_MARGIN, _MARGIN)
-                    x, y = _widened(wanted[0], _MARGIN, right), _widened(wanted[1], room, room)
-                    plot.set_whole(x, y)
-        if not zoomed:
-            self.show_all()  # the range of one plot has moved that of the other
+        wholes = [plot.whole or (x, (0.0, 1.0)) for plot in self.both()]
+        wanted = [
+            (x, side[1] if side else whole[1]) for side, whole in zip(sides, wholes, strict=True)
+        ]
+        is_kept = live and all(
+            _holds(*pair)
+            for whole, need in zip(wholes, wanted, strict=True)
+            for pair in zip(whole, need, strict=True)
+        )
+        right, room = (_ROOM_RIGHT, _ROOM_ACROSS) if live else (_MARGIN, _MARGIN)
+        for plot, (_, y) in zip(self.both(), [] if is_kept else wanted, strict=False):
+            plot.set_whole(_widened(x, _MARGIN, right), _widened(y, room, room))
+        if zoomed:  # the former limits of one plot may have kept it from following the other
+            self._follow(self.lower, self.upper.getViewBox().viewRange()[0])
+        else:
+            self.show_all()
 
     # ------------------------------------------------------------- drawing
 

@@ -11,7 +11,7 @@ from aucstudio.project.data.finding import Finding, grouped, ranked
 from aucstudio.project.data.findings.classes import labelling, left_out, spellings, weights
 from aucstudio.project.data.findings.copies import copies
 from aucstudio.project.data.findings.sentinels import sentinels
-from aucstudio.project.data.findings.separation import codes, finds_alone, leaks
+from aucstudio.project.data.findings.separation import codes, leaks
 from aucstudio.project.data.findings.shape import (
     alone,
     flags,
@@ -27,7 +27,6 @@ CHECKS: tuple[Callable[[Table], Iterable[Finding]], ...] = (
     shape,
     weights,
     leaks,
-    finds_alone,
     sentinels,
     spellings,
     codes,
@@ -40,7 +39,7 @@ CHECKS: tuple[Callable[[Table], Iterable[Finding]], ...] = (
 )
 # What these find in a sample of rows holds of all rows: not whether numbers are unique, nor how
 # often rows are repeated.
-_IN_SAMPLE = (leaks, finds_alone, sentinels, spellings, codes)
+_IN_SAMPLE = (leaks, sentinels, spellings, codes)
 
 
 def find(

@@ -1,7 +1,7 @@
 """AUC of single columns, and what it tells: columns that reveal the label, or hold codes.
 
-Numbers are used as scores. Levels are ranked by their share of positives in the other half of the
-rows, so that many levels gain nothing by chance.
+Numbers are used as scores, or whether there is one if that separates better. Levels are ranked by
+their share of positives in the other half of the rows, so that many levels gain nothing by chance.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from aucstudio.project.data.table import Table
 # Most cells that are examined, and the bounds of the rows of a class.
 _CELLS = 1_000_000
 _FEWEST, _MOST = 200, 50_000
+# What ranks rows: numbers, shares of positives by level, or whether there is a number.
+VALUE, SHARE, PRESENCE = "value", "share", "presence"
 # Numbers with at most this many values may be codes without order.
 MOST_CODES = 50
 
@@ -111,12 +113,44 @@ def areas(table: Table) -> dict[str, float]:
 
 
 def area_of(column: Column, rows: ClassRows) -> float | None:
-    """Return the AUC of a single column, according to its role; None if a class has no value."""
-    if column.role != "number":
-        return area_of_levels(column, rows)
-    high, low = (column.values[part] for part in (rows.positive, rows.negative))
-    high, low = high[~np.isnan(high)], low[~np.isnan(low)]
-    return ranked_area(high, low) if len(high) and len(low) else None
+    """Return the AUC of a single column, ranked by :func:`ranking`; None if it ranks nothing."""
+    both = np.concatenate([rows.positive, rows.negative])
+    found = ranking(column, both, np.arange(len(both)) < len(rows.positive))
+    return None if found is None else ranked_area(found[1][found[0]], found[1][~found[0]])
+
+
+def ranking(
+    column: Column, rows: Index, positive: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], Array, str] | None:
+    """Return what a column alone predicts.
+
+    Returns
+    -------
+    positive : ndarray of bool
+        The classes of the ranked rows.
+    scores : ndarray
+        Numbers as they are, of rows that have one; of levels, a missing value among them, the rank
+        by the share of positives in other rows with that level; 1 and 0 where it separates the
+        classes better whether a row has a number.
+    by : {VALUE, SHARE, PRESENCE}
+        What the scores are. None is returned if no row has a value, or a class has no row.
+    """
+    column = column.decoded()
+    known = column.known()[rows]
+    if not known.any() or not positive.any() or positive.all():
+        return None
+    if column.kind == "text" or column.role == "category":
+        return positive, level_scores(codes_of(column, rows), positive), SHARE
+    values, classes = column.values[rows][known], positive[known]
+    if known.all():
+        return classes, values, VALUE
+    is_one = not classes.any() or bool(classes.all())
+    area = 0.5 if is_one else ranked_area(values[classes], values[~classes])
+    present = abs(float(known[positive].mean() - known[~positive].mean())) / 2
+    m, n = int(positive.sum()), int((~positive).sum())
+    if _is_plainly_more(present, abs(area - 0.5), m, n):
+        return positive, known.astype(float), PRESENCE
+    return None if is_one else (classes, values, VALUE)
 
 
 def ranked_area(high: Array, low: Array) -> float:
@@ -184,26 +218,35 @@ _ROWS_EACH = 3
 
 
 def leaks(table: Table) -> Iterator[Finding]:
-    """Find features that separate the classes alone, or that are known in one class only."""
+    """Find features that are hardly known before the label."""
     sample, features = sampled(table), table.features
     if sample is None or not _is_enough(sample.classes, len(features)):
         return
     classes = sample.classes
     is_in = np.zeros((2, table.rows), dtype=bool)
     is_in[0, classes.positive] = is_in[1, classes.negative] = True
+    others = []
     for column in features:
         if isinstance(column, SparseColumn) and _is_tied(column, is_in):
             continue
-        if _area(column, sample.rows, sample.area(column)) < _SUSPECT:
-            if column.missing:
-                yield from _known_in_one(table, column, classes)
-            yield from _nearly_the_label(table, column)
-            continue
-        area = _area(column, classes, area_of(column, classes))
-        if area >= _TELLING:
-            code = "copy_of_label" if _is_the_label(table, column) else "separates_classes"
-            shown = "1" if area == 1 else f"{math.floor(area * 10_000) / 10_000:.4f}"
-            yield found(code, column.name, rows=table.rows, label=table.label, area=shown)
+        one = _presence_separates(table, column, classes) or _separates(table, column, sample)
+        if one or (one := next(_nearly_the_label(table, column), None)):
+            yield one
+        else:
+            others.append(column)
+    yield from _finds_alone(table, others, sample)
+
+
+def _separates(table: Table, column: Column, sample: SampledRows) -> Finding | None:
+    """Find a column that separates the classes in a sample, and in all rows."""
+    if _area(column, sample.rows, sample.area(column)) < _SUSPECT:
+        return None
+    area = _area(column, sample.classes, area_of(column, sample.classes))
+    if area < _TELLING:
+        return None
+    code = "copy_of_label" if _is_the_label(table, column) else "separates_classes"
+    shown = "1" if area == 1 else f"{math.floor(area * 10_000) / 10_000:.4f}"
+    return found(code, column.name, rows=table.rows, label=table.label, area=shown)
 
 
 def _is_tied(column: SparseColumn, is_in: NDArray[np.bool_]) -> bool:
@@ -264,46 +307,69 @@ def _nearly_the_label(table: Table, column: Column) -> Iterator[Finding]:
         yield found("nearly_the_label", column.name, rows=table.rows, **facts)
 
 
-def _known_in_one(table: Table, column: Column, classes: ClassRows) -> Iterator[Finding]:
-    """Find a column that is known in one class and missing in the other."""
+# Least area, by its lower limit, from which whether a value is missing is hardly known before.
+_LEAST_PRESENCE = 0.9
+
+
+def _presence_separates(table: Table, column: Column, classes: ClassRows) -> Finding | None:
+    """Find a column that is known in nearly all rows of one class and few of the other."""
+    if not column.missing:
+        return None
     known = column.known()
-    shares = [float(known[rows].mean()) for rows in (classes.positive, classes.negative)]
-    if 0.5 + abs(shares[0] - shares[1]) / 2 >= _TELLING:
-        positive = table.positive or "one class"
-        words = "only" if shares[0] > shares[1] else "everywhere but"
-        yield found(
-            "known_in_one_class", column.name, rows=table.rows, words=words, positive=positive
-        )
+    rows = classes.positive, classes.negative
+    shares = [float(known[part].mean()) for part in rows]
+    (less, few), (more, many) = sorted(zip(shares, map(len, rows), strict=True))
+    area = 0.5 + (more - less) / 2
+    if area >= _TELLING:
+        words = "only" if shares[0] == more else "everywhere but"
+        facts: dict[str, Any] = {"words": words, "positive": table.positive or "one class"}
+        return found("known_in_one_class", column.name, rows=table.rows, **facts)
+    low = (_at_least(more, many) + _at_least(1.0 - less, few)) / 2
+    is_enough = low >= _LEAST_PRESENCE
+    return (
+        found("presence_separates", column.name, rows=table.rows, area=area) if is_enough else None
+    )
 
 
-# Largest FPR, and the least TPR there by its lower limit (normal quantile of 99 %). The TPR of
-# every other column is smaller by this factor: strong markers of a disease have peers.
-_FEW_FALSE, _LEAST_FOUND, _QUANTILE, _TIMES = 0.01, 0.5, 2.326, 2.0
+# Normal quantile of the lower limits.
+_QUANTILE = 2.326  # 99 %
 
 
-def finds_alone(table: Table) -> Iterator[Finding]:
-    """Find a feature that finds most positives at a tiny FPR, where no other one comes close."""
-    sample, features = sampled(table), table.features
-    if sample is None or table.positive is None or len(features) < 2:
+def _at_least(share: float, count: int) -> float:
+    """Return Wilson's lower limit of a share."""
+    spread = _QUANTILE**2 / count
+    error = _QUANTILE * math.sqrt((share * (1 - share) + spread / 4) / count)
+    return (share + spread / 2 - error) / (1 + spread)
+
+
+# Largest FPR, and the least TPR there by its lower limit. The odds of the TPR of every other column
+# are smaller by this factor: strong markers of a disease have peers.
+_FOUND_AT, _TIMES = ((0.01, 0.5), (0.05, 0.8)), 4.0
+# One of fewer columns may well be the only one of use.
+_LEAST_FEATURES = 4
+
+
+def _finds_alone(table: Table, features: list[Column], sample: SampledRows) -> Iterator[Finding]:
+    """Find a feature that finds most positives at a small FPR, where no other one comes close."""
+    is_sparse = any(isinstance(column, SparseColumn) for column in table.features)
+    if table.positive is None or len(features) < _LEAST_FEATURES or is_sparse:
         return
     m, n = len(sample.rows.positive), len(sample.rows.negative)
-    if n * _FEW_FALSE < 1 or any(isinstance(column, SparseColumn) for column in features):
-        return
-    found_by = {column: _at_few_false(column, sample.rows) for column in features}
-    first, second = sorted(features, key=lambda column: -found_by[column][0])[:2]
-    (hits, false), others = found_by[first], found_by[second][0] / m
-    tpr, spread = hits / m, _QUANTILE**2 / m
-    # Wilson's lower limit.
-    error = _QUANTILE * math.sqrt(tpr * (1 - tpr) / m + spread / m / 4)
-    low = (tpr + spread / 2 - error) / (1 + spread)
-    is_leak = _area(first, sample.rows, sample.area(first)) >= _TELLING
-    if not is_leak and low >= max(_LEAST_FOUND, _TIMES * others):
-        rates: dict[str, Any] = {"tpr": 100 * tpr, "fpr": false / n, "positive": table.positive}
-        yield found("finds_alone", first.name, rows=table.rows, **rates)
+    every = [_at_few_false(column, sample.rows) for column in features]
+    for (most, least), found_by in zip(_FOUND_AT, zip(*every, strict=True), strict=True):
+        first, second = sorted(range(len(features)), key=lambda k: -found_by[k][0])[:2]
+        (hits, false), others = found_by[first], found_by[second][0] / m
+        low = _at_least(hits / m, m)
+        is_alone = low >= least and low * (1 - others) >= _TIMES * others * (1 - low)
+        if n * most >= 1 and is_alone:
+            rates: dict[str, Any] = {"tpr": 100 * hits / m, "fpr": false / n}
+            facts = {**rates, "positive": table.positive}
+            yield found("finds_alone", features[first].name, rows=table.rows, **facts)
+            return
 
 
-def _at_few_false(column: Column, rows: ClassRows) -> tuple[int, int]:
-    """Return the most positives found at the small FPR, and the negatives found with them.
+def _at_few_false(column: Column, rows: ClassRows) -> list[tuple[int, int]]:
+    """Return the most positives found at each small FPR, and the negatives found with them.
 
     Numbers are used in both directions, and as levels if they are few, as in :func:`_area`.
     """
@@ -314,12 +380,12 @@ def _at_few_false(column: Column, rows: ClassRows) -> tuple[int, int]:
         ways = [np.where(np.isnan(cells), -np.inf, sign * cells) for sign in (1.0, -1.0)]
     if column.role != "number" or not column.different.exceeds(MOST_CODES):
         ways.append(level_scores(codes_of(column, both), np.arange(len(both)) < m))
-    found = []
+    found: list[list[tuple[int, int]]] = []
     for scores in ways:
         low = np.sort(scores[m:])
-        least = low[-1 - int(_FEW_FALSE * len(low))]
-        found.append((int((scores[:m] > least).sum()), int((low > least).sum())))
-    return max(found, key=lambda one: (one[0], -one[1]))
+        ends = [low[-1 - int(most * len(low))] for most, _least in _FOUND_AT]
+        found.append([(int((scores[:m] > e).sum()), int((low > e).sum())) for e in ends])
+    return [max(at, key=lambda one: (one[0], -one[1])) for at in zip(*found, strict=True)]
 
 
 # ------------------------------------------------------------------ numbers that are codes
@@ -364,7 +430,11 @@ def _areas(column: Column, sample: SampledRows) -> tuple[float, float] | None:
     numbers, levels = sample.area(column), area_of_levels(column, sample.rows)
     if numbers is None or levels is None:
         return None
-    numbers = max(numbers, 1 - numbers)
-    m, n = len(sample.rows.positive), len(sample.rows.negative)
+    numbers, m, n = max(numbers, 1 - numbers), len(sample.rows.positive), len(sample.rows.negative)
+    return (numbers, levels) if _is_plainly_more(levels, numbers, m, n) else None
+
+
+def _is_plainly_more(better: float, area: float, m: int, n: int) -> bool:
+    """Return whether an area of so many rows is greater than another beyond chance."""
     error = math.sqrt((m + n + 1) / (12 * m * n))
-    return (numbers, levels) if levels - numbers > max(_GAIN, _ERRORS * error) else None
+    return better - area > max(_GAIN, _ERRORS * error)
