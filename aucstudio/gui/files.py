@@ -174,12 +174,16 @@ class Files(QObject):
         self._open(path, TABLE)
 
     def import_again(self, dialect: dict[str, Any]) -> None:
-        """Show the first rows of the open table with its settings, some of them changed."""
+        """Read the open table again with some settings changed; with none, show its first rows."""
         table = self._session.table
-        if table is not None:
-            choices = ImportChoices.of(table)
+        if table is None:
+            return
+        choices = ImportChoices.of(table)
+        if dialect:
             changed = dataclasses.replace(choices, dialect=choices.dialect | dialect)
-            self.preview(table.path, changed)
+            self._open(str(table.path), TABLE, changed)
+        else:
+            self.preview(table.path, choices)
 
     def preview(self, path: str | Path, choices: ImportChoices | None = None) -> None:
         """Show the first rows of a file with the import options."""

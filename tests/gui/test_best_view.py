@@ -259,13 +259,13 @@ def test_untested_entry_can_be_run(view, ended, qtbot):
     assert record.experiment.validation == ended.standings.validation
 
 
-def test_best_model_is_repeated_on_other_rows(view, ended, qtbot):
+def test_best_model_is_validated_as_other_runs_and_then_on_other_rows(view, ended, qtbot):
     session = view.session
     ended.enter(session)
     session.change("Use folds", validation=Validation("folds", folds=3))
     shown(view, qtbot)
     best = session.records[ended.standings.best].experiment
-    for seed in (1, 2):
+    for seed in (0, 1):
         press(qtbot, view.verdict.repeat)
         qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
         record = session.shown_runs()[-1].record
@@ -291,6 +291,19 @@ def test_running_search_draws_its_course(view, qtbot):
     assert not view.verdict.isVisible()
     assert view.stop.isVisible()
     assert not view.begin.isVisible()
+
+
+def test_name_of_the_leader_is_within_the_picture(view, qtbot):
+    steps = (1.0, 0.62, "rankboost"), (11.0, 0.643, "logistic"), (12.0, 0.645, "svm")
+    course = tuple(Milestone(*step) for step in steps)
+    view.session.study.tournament.live = dataclasses.replace(RUNNING, course=course, spent=40.0)
+    view.resize(640, 480)
+    view.session.notify({"best"})
+    shown(view, qtbot)
+    plot = view.course.plot
+    inside = plot.getViewBox().sceneBoundingRect()
+    for name in view.course.names:
+        assert inside.contains(name.sceneBoundingRect())
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from aucstudio.notices import words
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results import comparison
 from aucstudio.project.results.comparison import CORRECTION_NAMES, PairComparison
-from aucstudio.project.results.forecast import growth_to_significance
+from aucstudio.project.results.forecast import growth_if_as_measured, growth_to_significance
 from aucstudio.project.results.page import markdown_blocks, tables_as_csv, tables_as_latex
 from aucstudio.project.results.report import comparison_tables
 from aucstudio.project.results.summary import (
@@ -470,6 +470,43 @@ def test_comparable_runs_are_compared_and_others_named(view, add, session, qtbot
     assert "Not compared with c" in shown(view, qtbot)
 
 
+def test_runs_that_cannot_be_compared_are_below_a_line(view, add, session, qtbot):
+    other = Validation(seed=5)
+    made = {name: add(name, weight) for name, weight in (("a", 1e4), ("b", 1e5))}
+    made["c"] = add("c", 0.01, validation=other)
+    shown(view, qtbot)
+    forest = view.picture.forest
+    assert {run.name for run in view.shown.found.runs[:2]} == {"a", "b"}
+    assert view.shown.starts == (2,)
+    line, words = forest.remarks
+    heights = [y for _, y in points(forest.dots)]
+    assert heights[1] < line.value() == words.pos().y() < heights[2]
+    names = dict(forest.plot.getAxis("left")._tickLevels[0])
+    assert names[heights[2]] == "c"
+    session.select(made["a"].id)
+    shown(view, qtbot)
+    box, x = forest.plot.getViewBox(), forest.dots.getData()[0][2]
+    at = forest.plot.mapFromScene(box.mapViewToScene(QPointF(x, heights[2])))
+    qtbot.mouseClick(forest.plot.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert session.selected == made["c"].id
+    session.set_look(made["c"].id, "Hide", visible=False)
+    shown(view, qtbot)
+    assert not forest.remarks
+
+
+def test_six_runs_need_no_scroll_bar(view, add, session, qtbot):
+    made = [add(f"Gradient boosting ({k})", 10.0**k) for k in range(6)]
+    view.resize(664, 640)
+    for _ in range(2):
+        shown(view, qtbot)
+        QApplication.processEvents()
+        for bar in (view.picture.table.verticalScrollBar, view.picture.table.horizontalScrollBar):
+            assert bar().maximum() == 0
+        session.set_looks([one.id for one in made[:4]], "Hide", visible=False)
+        shown(view, qtbot)
+        session.undo_stack.undo()
+
+
 def test_runs_of_one_method_are_named_with_their_settings(view, add, qtbot):
     title = METHODS["auc-rls"].title
     add(title, 0.01)
@@ -592,10 +629,11 @@ def test_forecast_counts_the_positives_needed(add):
     record, splits = add("a"), add("b", validation=Validation(repeats=6))
     pair = PairComparison("a", "b", 0.02, -0.02, 0.06, 0.3, 0.3)
     here = int(record.splits[0].test_positive.sum())
-    exact = here * growth_to_significance(pair, 1, 3)
     text = forecast_words(pair, record, 3)
-    count = int(text.split("about ")[1].split()[0].replace(",", ""))
-    assert exact <= count < 1.1 * exact
+    for place, forecast in enumerate((growth_if_as_measured, growth_to_significance), 1):
+        exact = here * forecast(pair, 1, 3)
+        count = int(text.split("about ")[place].split()[0].replace(",", ""))
+        assert exact <= count < 1.1 * exact
     assert "80 %" in text
     assert f"rests on {here} held-out positives" in text
     split = splits.splits[0]

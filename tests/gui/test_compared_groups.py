@@ -108,6 +108,33 @@ def test_curves_and_figures_are_shown_per_level(table_session, view, qtbot):
     assert "town" not in view.sentence.text()
 
 
+def test_of_many_levels_those_with_most_positives_are_drawn_and_named(
+    session, open_view, tmp_path, qtbot
+):
+    path, rng = tmp_path / "wards.csv", np.random.default_rng(0)
+    rows = [(k % 20, rng.normal(), int(rng.random() < 0.1 + 0.03 * (k % 20))) for k in range(2000)]
+    lines = [f"w{ward:02},{x + y:.4f},{y}" for ward, x, y in rows]
+    path.write_text("\n".join(["ward,x,y", *lines]), encoding="utf-8")
+    session.files.open_now(path, "table")
+    view = open_view(CompareView, session, (728, 640))
+    put(session, make_record(session.table))
+    choose_mode(view, GROUPS, qtbot)
+    by(view, "ward", qtbot)
+    page = view.groups
+    groups = page.found.groups
+    assert len(groups) == 20
+    most = sorted(groups, key=lambda group: -group.positives)[:8]
+    assert len(page.picture.lines) == 8
+    drawn = {name.text for _line, name in page.picture.legend.items}
+    assert drawn == {group.level for group in most}
+    assert "12 not drawn" in view.sentence.text()
+    hidden = next(k for k, group in enumerate(groups) if group.level not in drawn)
+    page.table.selectRow(hidden)
+    assert len(page.picture.lines) == 9
+    widths = [line.opts["pen"].widthF() for line in page.picture.lines]
+    assert widths.index(max(widths)) == 8
+
+
 def test_numbers_are_split_at_quartiles_and_cut_points(table_session, view, qtbot):
     put(table_session, make_record(table_session.table, validation=Validation("folds", folds=3)))
     choose_mode(view, GROUPS, qtbot)

@@ -9,7 +9,6 @@ import pytest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
-    QDialog,
     QDialogButtonBox,
     QLabel,
     QWidget,
@@ -25,7 +24,7 @@ from aucstudio.project.data.validation import FOLDS, LEAVE_PAIR_OUT, Validation
 from aucstudio.project.results.summary import tpr_summary
 from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.execute import refit
-from aucstudio.project.store.export import FORMATS, ExportFormat
+from aucstudio.project.store.export import FORMATS, NATIVE, ExportFormat
 from aucstudio.project.store.model_file import load_model
 from tests.gui.conftest import choose, make_record, put
 
@@ -44,8 +43,6 @@ def open_dialog(table_session, qtbot):
 
 def save(dialog, answers, path):
     answers.save_path = str(path)
-    saved = []
-    dialog.accepted.connect(lambda: saved.append(path))
     button, until = (
         dialog.buttons.button(QDialogButtonBox.StandardButton.Save),
         time.monotonic() + 60,
@@ -53,7 +50,7 @@ def save(dialog, answers, path):
     while not button.isEnabled() and time.monotonic() < until:  # the format is checked first
         QApplication.processEvents()
     button.click()
-    while not saved and time.monotonic() < until:
+    while not (path.exists() and button.isEnabled()) and time.monotonic() < until:
         QApplication.processEvents()
     return load_model(path)
 
@@ -86,8 +83,34 @@ def test_slow_export_format_does_not_block_the_window(
     go_on.set()
     assert save_button.isEnabled()
     save_button.click()
-    qtbot.waitUntil(lambda: dialog.result() == QDialog.DialogCode.Accepted)
+    qtbot.waitUntil(save_button.isEnabled)
     assert path.read_bytes() == b"written"
+
+
+def test_dialog_stays_open_for_another_format(table_session, open_dialog, answers, tmp_path, qtbot):
+    put(table_session, make_record(table_session.table))
+    dialog = open_dialog()
+    with qtbot.waitExposed(dialog):
+        dialog.show()
+    size = dialog.size()
+    for key, ending in ((NATIVE.key, NATIVE.ending), ("json", ".json")):
+        choose(dialog.format, key)
+        path = tmp_path / f"model{ending}"
+        answers.save_path = str(path)
+        button = dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
+        qtbot.waitUntil(button.isEnabled)
+        with qtbot.waitSignal(table_session.message) as said:
+            button.click()
+        assert str(path) in said.args[0]
+        assert str(path) in dialog.words.text().replace("\u200b", "")
+        assert dialog.isVisible()
+        assert path.exists()
+    for bar in (dialog.area.verticalScrollBar(), dialog.area.horizontalScrollBar()):
+        assert bar.maximum() == 0
+    dialog.progress.show()
+    QApplication.processEvents()
+    assert dialog.area.horizontalScrollBar().maximum() == 0
+    assert dialog.height() >= size.height()
 
 
 def test_refit_shows_its_progress_and_is_cancelled(table_session, open_dialog, answers, qtbot):
@@ -339,9 +362,9 @@ def test_opening_the_dialog_does_not_block_the_window(
     window.session.weigh(miss=7.0)
     choose(dialog.choice.chooser.rule, "cost")
     assert dialog.choice.chooser.fields["miss"].text() == "7"
-    answers.save_path = str(tmp_path / "other.aucmodel")
-    dialog.buttons.button(QDialogButtonBox.StandardButton.Save).click()
-    assert "the expected cost is least" in load_model(tmp_path / "other.aucmodel").threshold_rule
+    model = save(dialog, answers, tmp_path / "other.aucmodel")
+    assert "the expected cost is least" in model.threshold_rule
+    dialog.buttons.button(QDialogButtonBox.StandardButton.Close).click()
     qtbot.waitUntil(lambda: not window.findChildren(ExportModelDialog))
 
 

@@ -423,6 +423,27 @@ def test_finding_of_values_beyond_a_limit_offers_both_ways(open_card, qtbot):
     ]
 
 
+def test_sign_that_may_be_missing_is_read_as_missing(open_card, qtbot):
+    wards = "-", "north", "south", "east", "west", "middle"
+    rows = [f"{wards[k % 6]},{k // 6 % 2}" for k in range(90)]
+    card = open_card("ward,label", rows)
+    with qtbot.waitSignal(card.import_asked) as asked:
+        press(card, "Read as missing: ward", qtbot)
+    assert asked.args == [{"missing": ("-",)}]
+
+
+def test_findings_with_actions_come_first(open_card):
+    findings = [
+        Finding("header", "line 2 holds units", ("a",)),
+        Finding("group", "rows of a belong together", ("a",), code="repeated_ids"),
+        Finding("encoding", "letters may be wrong", ("b",)),
+    ]
+    card = open_card("a,b,label", [f"{k // 2},{k % 7},{k % 2}" for k in range(60)])
+    card.findings.show_findings(findings, card.session.table)
+    first = card.findings.findChild(QLabel, "finding_0_sentence")
+    assert "belong together" in first.text()
+
+
 @pytest.mark.parametrize("percent", [100, 200])
 def test_nothing_moves_under_the_pointer_when_findings_appear(
     open_card, session, qtbot, apply_style, percent

@@ -315,6 +315,25 @@ def test_card_opens_the_preview_of_the_open_table(window, qtbot, preview_of, tmp
     assert dialog.sheet.rows.table.column("улица").role == "ignore"
 
 
+def test_action_on_cells_of_a_file_reads_it_again_at_once(window, qtbot, tmp_path):
+    path = tmp_path / "t.csv"
+    rows = (f"{'<0.5' if k % 10 == 0 else 0.7 + 0.013 * k},{k % 3 == 0:d}\n" for k in range(100))
+    path.write_text("crp,y\n" + "".join(rows))
+    window.open_now(path)
+    card = window.workplace.data_panel
+    name = "finding_0_action_1"
+    qtbot.waitUntil(lambda: bool(card.findChildren(QAbstractButton, name)))
+    (half,) = card.findChildren(QAbstractButton, name)
+    with qtbot.waitSignal(window.session.files.opened):
+        press(qtbot, half)
+    assert not window.findChildren(ImportPreview)
+    table = window.session.table
+    assert table.column("crp").missing == 0
+    assert table.limited == {"crp": (10, "half")}
+    (said,) = [one for one in table.notices if one.code == "import_limits"]
+    assert dict(said.facts)["cells"] == 10
+
+
 def test_dropped_files_of_one_layout_are_stacked(window, qtbot, tmp_path):
     paths = [write_table(tmp_path / f"{name}.csv", rows=40) for name in "ab"]
     data = QMimeData()

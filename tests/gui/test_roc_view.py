@@ -275,6 +275,10 @@ def test_running_job_is_drawn_until_it_ends(view, session, records):
     assert (
         view.canvas.live_item.getData()[0] is None or len(view.canvas.live_item.getData()[0]) == 0
     )
+    live.picture = Look(split.test_positive, np.zeros(len(split.test_scores)), None)
+    set_running_job(session, session.live)
+    assert len(view.canvas.live_item.getData()[0]) == 0  # no step was made yet
+    assert "AUC 0.500" not in view.sentence.text()
     live.picture = Look(split.test_positive, split.test_scores**3, split.model.scorer)
     set_running_job(session, session.live)
     corners = roc.roc_curve(split.test_positive, split.test_scores**3).corners()

@@ -689,6 +689,24 @@ def test_reversed_ranking_is_reported_only_if_significant(panel, session, qtbot)
     assert said not in panel.details.warnings.sentences
 
 
+def test_chosen_run_is_in_sight_whatever_the_height_of_the_list(panel, session, records, qtbot):
+    fill(session, {f"run {k}": records[0] for k in range(12)})
+    for height in (700, 520, 900, 560):
+        panel.resize(300, height)
+        for run in ("run 11", "plain", "run 5"):
+            session.select(run)
+            QApplication.processEvents()
+            row = panel.view.visualRect(cell(panel, run, KEYS[0]))
+            assert panel.view.viewport().rect().contains(row)
+
+
+def test_list_takes_the_height_that_the_card_leaves(panel, qtbot):
+    panel.resize(300, 900)
+    QApplication.processEvents()
+    inside, shown = panel.details.area.widget(), panel.details.area.viewport()
+    assert shown.height() <= inside.sizeHint().height() + 8
+
+
 def test_chosen_runs_are_repeated_on_the_columns_in_use(panel, session, table, qtbot):
     session.put_table(table.with_roles(ignore=["x0"]))
     panel.view.selectAll()

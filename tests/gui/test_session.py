@@ -122,6 +122,11 @@ def test_queued_runs_get_distinct_names_and_colours(session, table_file, qtbot):
     looks = list(session.plan.looks.values())
     assert [look.name for look in looks] == ["AUC-RLS", "AUC-SVM", "AUC-RLS (2)"]
     assert len({look.colour for look in looks}) == 3
+    session.set_looks([*session.plan.looks][:2], "Remove 2 runs", removed=True)
+    session.runs.run_methods()
+    qtbot.waitUntil(lambda: not session.busy and not session.queue, timeout=PATIENCE)
+    session.undo_stack.undo()
+    assert len({look.colour for look in session.plan.looks.values()}) == 4
 
 
 @pytest.mark.slow

@@ -43,6 +43,27 @@ def test_chart_without_rows_has_no_axes(chart):
     assert not chart.note.isVisible()
 
 
+def test_axis_title_is_below_the_rows_from_the_first(chart):
+    chart.plot.setLabel("bottom", "Weight")  # while there is no row
+    chart.show_rows(rows_of(["a"]), LOOK)
+    QApplication.processEvents()
+    axis = chart.plot.getAxis("bottom")
+    assert axis.height() >= 2 * chart.fontMetrics().height()
+    assert chart.plot.getViewBox().geometry().bottom() <= axis.geometry().top() + 0.5
+
+
+def test_each_split_is_marked_without_an_error_bar(chart):
+    splits = np.array([[1.0, -2.0], [3.0, np.nan], [2.0, 4.0]])
+    rows = Whiskers.over_splits(["a", "b"], splits, str)
+    x, y = rows.marks()
+    marks = set(zip(x[::2].tolist(), np.round(y[::2]).tolist(), strict=True))
+    assert marks == {(1.0, 0.0), (3.0, 0.0), (2.0, 0.0), (-2.0, 1.0), (4.0, 1.0)}
+    assert (x[::2] == x[1::2]).all()  # no line from one split to another
+    alone = Whiskers.over_splits(["a"], splits[:1, :1], str)
+    assert len(alone.marks()[0]) == 0
+    chart.show_rows(rows, LOOK)
+
+
 def test_long_names_are_elided_with_a_tooltip(chart, monkeypatch):
     tips = []
     monkeypatch.setattr(QToolTip, "showText", lambda _place, tip, _on: tips.append(tip))

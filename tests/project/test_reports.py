@@ -8,9 +8,17 @@ import numpy as np
 import pytest
 
 from aucstudio.cli import main
+from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
+from aucstudio.project.results.comparison import (
+    PAUC,
+    compare_runs,
+    measure_words,
+    pair_headline,
+    rows_words,
+)
 from aucstudio.project.results.documents import named_runs
 from aucstudio.project.results.leaks import leaks_used
 from aucstudio.project.results.page import (
@@ -24,6 +32,7 @@ from aucstudio.project.results.page import (
     as_markdown,
 )
 from aucstudio.project.results.report import write_report
+from aucstudio.project.results.summary import pauc_summary
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
@@ -184,3 +193,19 @@ def test_model_card_of_an_unknown_run_or_column_is_refused(project, tmp_path):
     with pytest.raises(InputError):
         study.model_card(study.runs()[0]["name"], tmp_path / "card.md", by=["absent"])
     assert not (tmp_path / "card.md").exists()
+
+
+def test_report_begins_with_the_conclusion_and_lists_the_best_run_first(project, tmp_path):
+    named, band = named_runs(project)
+    records, table = dict(named), read_table("t.csv", label="label")
+    order = sorted(records, key=lambda name: -pauc_summary(records[name], band).value)
+    write_report(tmp_path / "r.md", {name: records[name] for name in order[::-1]}, band, {}, table)
+    page = (tmp_path / "r.md").read_text()
+    rows = re.findall(r"^\| ([^|]*?) \|", page[page.index("# Results") :], re.MULTILINE)
+    assert [row for row in rows if row in order][: len(order)] == order
+    (pair,) = compare_runs([(name, records[name]) for name in order], band, PAUC)
+    words = measure_words(PAUC, band), rows_words(records[order[0]])
+    conclusion = pair_headline(pair, *words)
+    assert page.index(conclusion) < page.index("# Data") < page.index("# Results")
+    findings = [one.sentence for one in find(table)]
+    assert all(one[1:] in page for one in findings)

@@ -53,11 +53,14 @@ def actions(finding: Finding, table: Table) -> list[Action]:
         return [use, *ignore] if is_one else ignore
     if finding.kind == "leak":
         return ignore
+    if finding.code == "sign_may_be_missing":
+        missing = (*table.dialect.missing, *finding.values)
+        return [("Read as missing", {"dialect": {"missing": missing}}, "")]
     if finding.kind == "kind" and finding.values:  # codes
         words = "Make them categories" if several else "Make it a category"
         return [(words, {"roles": dict.fromkeys(names, "category")}, f"{shown} as category")]
     if finding.code == "import_unreadable" and not table.limited.keys().isdisjoint(names):
-        return [(f"Read as {way}", {"limits": way}, "") for way in ("limit", "half")]
+        return [(f"Read as {way}", {"dialect": {"limits": way}}, "") for way in ("limit", "half")]
     if finding.kind == "group" and not several:
         return [("Keep together", {"roles": {names[0]: "group"}}, f"Group by {shown}"), *ignore]
     if finding.kind == "sentinel":
@@ -113,6 +116,7 @@ class FindingRows(QWidget):
         """
         loud = [one for one in findings if is_loud(one)] if table is not None else []
         offered = [(one, actions(one, table)) for one in loud if table is not None]
+        offered.sort(key=lambda pair: not pair[1])  # what can be answered comes first
         for place, (finding, found) in enumerate(self._shown[0]):
             if any(undo in done for *_, undo in found):
                 offered = [pair for pair in offered if pair[0] != finding]

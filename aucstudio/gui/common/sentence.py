@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QFontMetrics, QResizeEvent, QShowEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QMoveEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QScrollArea,
@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.buttons import link_button
-from aucstudio.gui.common.layouts import across, down, keep_room
+from aucstudio.gui.common.layouts import across, card_around, keep_room, scrolled
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import unbroken
@@ -54,16 +54,12 @@ class Statement:
 
 _HEADLINE_LINES, _NARROW_LINES = 2, 3
 _NARROW, _TALL = 360, 320  # pixels of a page whose headline has a line more
-_MOST_OF_PAGE = 0.25  # of the page's height: the rest belongs to the picture
 
 
 class Sentence(QWidget):
     """A headline of two lines, or three on a narrow page, elided if necessary.
 
-    A button unfolds the rest.
-
-    Its height depends on the button and the page, and never shrinks while it is open, so that a
-    picture does not move while something in it is dragged.
+    A button shows the rest on a sheet over the picture: the picture keeps its size.
 
     Parameters
     ----------
@@ -74,16 +70,17 @@ class Sentence(QWidget):
     ----------
     headline, rest : PlainLabel
     more_button : QPushButton
+    sheet : Card
+        Holds the rest, above the headline.
     """
 
     def __init__(self, name: str) -> None:
         super().__init__()
         self.setObjectName(name)
-        self._statement, self._lines = Statement(), 0
+        self._statement = Statement()
         self._make_line(name)
         self._make_rest(name)
-        line = across((self.headline, 1), self.more_button)
-        self.setLayout(down(line, self._area, gap=0, around=(0, 0, 0, 4)))
+        self.setLayout(across((self.headline, 1), self.more_button, around=(0, 0, 0, 4)))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def _make_line(self, name: str) -> None:
@@ -105,13 +102,11 @@ class Sentence(QWidget):
         self.rest.setWordWrap(True)
         self.rest.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.rest.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.rest.setContentsMargins(6, 0, 6, 0)
-        self._area = QScrollArea()
-        self._area.setFrameShape(QFrame.Shape.NoFrame)
-        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._area.setWidgetResizable(True)
-        self._area.setWidget(self.rest)
-        self._area.hide()
+        area = scrolled(self.rest)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        self.sheet = card_around(area)
+        self.sheet.setParent(self)
+        self.sheet.hide()
 
     def text(self) -> str:
         """Return the full text."""
@@ -132,35 +127,32 @@ class Sentence(QWidget):
         lines = self._headline_lines()
         seen = _wrapped(headline, lines, inside.width() - _SPARE, measure)
         is_cut, is_open = seen.replace("\n", " ") != headline, self.more_button.isChecked()
-        rest = self._statement.more
-        if is_cut and is_open:  # the rest continues the headline
-            kept = len(seen[:-1].rpartition(" ")[0])
-            seen, rest = f"{seen[:kept]} …", f"… {headline[kept:].lstrip()} {rest}".rstrip()
         self.headline.setText(seen)
         padding = self.headline.height() - inside.height()
         self.headline.setMinimumHeight(padding + lines * measure.lineSpacing())
         plain_tooltip(self.headline, self.text() if is_cut else "")
         self.more_button.setText("Less" if is_open else "More")
         self.more_button.setVisible(is_cut or is_open or bool(self._statement.more))
-        self.rest.setText(unbroken(rest))
-        self._area.setFixedHeight(self._room())
-        self._area.setVisible(is_open)
+        self.rest.setText(unbroken(self.text() if is_cut else self._statement.more))
+        self._place_sheet(is_open and bool(self.rest.text()))
 
     def _headline_lines(self) -> int:
         page = self.parentWidget()
         is_tall = page is not None and page.height() >= scaled(_TALL)
         return _NARROW_LINES if is_tall and self.width() < scaled(_NARROW) else _HEADLINE_LINES
 
-    def _room(self) -> int:
-        """Return the height of whole lines of the rest: all of them, fewer on a small page.
-
-        While it is open it never shrinks.
-        """
-        line, page = self.rest.fontMetrics().lineSpacing(), self.parentWidget()
-        needed = -(-self.rest.heightForWidth(self.width()) // line)
-        self._lines = max(self._lines, needed) if self.more_button.isChecked() else 0
-        most = self._lines if page is None else int((_MOST_OF_PAGE * page.height() - _SPARE) / line)
-        return max(1, min(self._lines, most)) * line + _SPARE
+    def _place_sheet(self, shown: bool) -> None:
+        """Show the sheet above the headline, as high as its text needs and the page allows."""
+        page = self.parentWidget()
+        if page is not None and self.sheet.parentWidget() is not page:
+            self.sheet.setParent(page)
+        around = self.sheet.rows.contentsMargins()
+        width = self.width() - around.left() - around.right() - _SPARE
+        needed = self.rest.heightForWidth(width) + around.top() + around.bottom() + _SPARE
+        top = max(0, self.y() - needed)
+        self.sheet.setGeometry(self.x(), top, self.width(), self.y() - top)
+        self.sheet.setVisible(shown)
+        self.sheet.raise_()
 
     def _scroll_to_rest(self) -> None:
         """Scroll a page that is higher than the window."""
@@ -173,6 +165,16 @@ class Sentence(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.fit()
+
+    def moveEvent(self, event: QMoveEvent) -> None:
+        super().moveEvent(event)
+        self.fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.more_button.isChecked():
+            self.more_button.setChecked(False)
+        else:
+            super().keyPressEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -1,10 +1,11 @@
-"""Horizontal dots or bars with error bars, one row per name."""
+"""Horizontal dots or bars with error bars or the values of splits, one row per name."""
 
 from __future__ import annotations
 
 import dataclasses
 import heapq
 from collections.abc import Callable, Sequence
+from typing import Self
 
 import numpy as np
 import pyqtgraph as pg
@@ -20,11 +21,13 @@ from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol, sc
 from aucstudio.gui.common.widgets import label, named
 from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.plan import RunLook
+from aucstudio.notices import text
 
 _LEAST_ROW, _MOST_ROW = 22, 40  # pixels
 _NAME_WIDTH, _NAME_SHARE = 200, 0.4  # at most, in pixels and of the chart's width
 _MARGIN = 0.06
 _BAR = 0.62  # of a row's height
+_SHORT = 0.22  # of a row's height, above and below the mark of a split
 _EDGE = 0.02  # of the range, where a dot would be cut
 _GROWTH = 1.3
 _MEASURED = 64  # names, the longest ones
@@ -61,6 +64,8 @@ class Whiskers:
         NaN bounds draw no whisker.
     tip : callable
         Returns the tooltip of a row by its number.
+    splits : ndarray of shape (splits, rows), optional
+        Values whose mean is ``value``; each is drawn, without a whisker.
     """
 
     names: Sequence[str]
@@ -68,6 +73,7 @@ class Whiskers:
     low: Array
     high: Array
     tip: Callable[[int], str]
+    splits: Array | None = None
 
     @classmethod
     def of(cls, rows: Sequence[Whisker]) -> Whiskers:
@@ -75,13 +81,31 @@ class Whiskers:
         value, low, high = np.array([(r.value, r.low, r.high) for r in rows]).reshape(-1, 3).T
         return cls([row.name for row in rows], value, low, high, lambda k: rows[k].tip)
 
+    @classmethod
+    def over_splits(cls, names: Sequence[str], splits: Array, tip: Callable[[int], str]) -> Self:
+        """Return rows of the means over splits."""
+        mean = np.nanmean(splits, axis=0)
+        none = np.full(len(mean), np.nan)
+        return cls(names, mean, none, none, tip, splits if len(splits) > 1 else None)
+
     def ranked(self) -> Whiskers:
         """Return the rows that have a value, the largest first."""
         order, tip = np.argsort(-self.value, kind="stable"), self.tip
         order = order[: np.count_nonzero(~np.isnan(self.value))]
         names = [self.names[k] for k in order]
         ends = self.low[order], self.high[order]
-        return Whiskers(names, self.value[order], *ends, lambda k: tip(int(order[k])))
+        splits = None if self.splits is None else self.splits[:, order]
+        return Whiskers(names, self.value[order], *ends, lambda k: tip(int(order[k])), splits)
+
+    def marks(self) -> tuple[Array, Array]:
+        """Return the ends of the error bars, or of short lines at the splits, in pairs."""
+        if self.splits is None:
+            known = np.flatnonzero(np.isfinite(self.low) & np.isfinite(self.high))
+            ends = np.column_stack([self.low[known], self.high[known]])
+            return ends.ravel(), np.repeat(known.astype(float), 2)
+        split, row = np.nonzero(np.isfinite(self.splits))
+        ends = row[:, np.newaxis] + np.array([-_SHORT, _SHORT])
+        return np.repeat(self.splits[split, row], 2), ends.ravel()
 
     def __len__(self) -> int:
         return len(self.names)
@@ -123,8 +147,6 @@ class WhiskerChart(QWidget):
         self._scrolls = delayed(self, 0, self._show_scroller)
         for follow in (self._place, self._scrolls.start):
             self.plot.getViewBox().sigResized.connect(lambda _box, follow=follow: follow())
-        # The axis would find its height only when it is painted, a frame too late.
-        self.plot.getAxis("bottom").setHeight(2 * QFontMetrics(self.font()).height() + 12)
         if filled:  # horizontal lines would cover the bars
             self.plot.frame.show_grid(x=True, y=False)
         self.zero = pg.InfiniteLine(0.0, angle=90)
@@ -157,17 +179,19 @@ class WhiskerChart(QWidget):
         self.rows, self._look = rows, look
         # Axes without rows would look like a result.
         self.plot.frame.setVisible(len(rows) > 0)
+        # The axis would find its height only when it is painted, and has none while it is hidden.
+        self.plot.getAxis("bottom").setHeight(2 * QFontMetrics(self.font()).height() + 12)
         theme, colour = current_theme(), run_colour(current_theme(), look.colour)
         self.zero.setPen(pen(theme.neutral, 1.0))
-        known = np.flatnonzero(np.isfinite(rows.low) & np.isfinite(rows.high))
-        x = np.column_stack([rows.low[known], rows.high[known]]).ravel()
-        self.bars.setData(x, np.repeat(known.astype(float), 2), connect="pairs")
+        x, y = rows.marks()
+        self.bars.setData(x, y, connect="pairs")
         self.bars.setPen(pen(theme.text if self._filled else colour, 2.0))
         if self._filled:
             self._draw_lengths()
         else:
             self._draw_dots()
-            self.legend.explain([(look.name, look)])
+            splits = None if rows.splits is None else len(rows.splits)
+            self.legend.explain([(text("whisker_legend", name=look.name, splits=splits), look)])
         self._make_room()
         self._frame(np.concatenate([rows.value, x]))
         self._place()

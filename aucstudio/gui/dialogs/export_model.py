@@ -23,7 +23,7 @@ from aucstudio.engine.calibration import KINDS
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.buttons import answers
 from aucstudio.gui.common.form import choice_box
-from aucstudio.gui.common.layouts import STRETCH, down
+from aucstudio.gui.common.layouts import STRETCH, across, down, keep_room
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.threshold import (
     Chosen,
@@ -331,7 +331,9 @@ class ExportModelDialog(prompts.Dialog):
         self.choice.changed.connect(self._refresh)
         self.choice.changed.connect(self._keep)
         self._on_format()
-        self.lay_out(down(columns, self.words, STRETCH), self.progress, self.buttons)
+        keep_room(self.progress)  # nothing moves when it is shown
+        below = across((self.progress, 1), self.buttons)
+        self.lay_out(down(columns, self.words, STRETCH), below)
         self.choice.kinds.button(self.choice.kinds.checkedId()).setFocus()
 
     def _restore(self) -> None:
@@ -469,8 +471,10 @@ class ExportModelDialog(prompts.Dialog):
 
     def _on_written(self, target: Path) -> None:
         threshold = score_words(self._saved.threshold)
-        self._session.message.emit(f"Saved {target}: threshold {threshold}")
-        self.accept()
+        said = f"Saved {target}: threshold {threshold}"
+        self._session.message.emit(said)
+        show_note(self.words, f"{said}.")
+        self._refresh()
 
     def reject(self) -> None:
         """Cancel and close."""

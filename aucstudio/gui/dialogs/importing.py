@@ -476,8 +476,8 @@ class ImportPreview(Dialog):
 
     def _on_action(self, change: dict[str, Any], _undo: str) -> None:
         now = self.choices
-        if "limits" in change:
-            self._on_option("limits", change["limits"])
+        for part, value in change.get("dialect", {}).items():
+            self._on_option(part, value)
         ignored = dict.fromkeys(change.get("ignore", ()), "ignore")
         self._change(
             roles={**now.roles, **ignored, **change.get("roles", {})},

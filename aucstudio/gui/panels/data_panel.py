@@ -249,8 +249,8 @@ class DataPanel(Card):
     def _change(self, undo: str = "", /, **roles: Any) -> None:
         self._changing = [undo]  # the stack lists it when the table has changed
         try:
-            if "limits" in roles:  # the file is read again
-                self.import_asked.emit(roles)
+            if "dialect" in roles:  # the file is read again
+                self.import_asked.emit(roles["dialect"])
             elif roles:
                 self.session.set_roles(undo, **roles)
             else:

@@ -194,7 +194,7 @@ _MEASURES = ("ap", "h", "ks", "eer")
 _KEPT = 64  # runs whose columns were searched for leaks
 _SEARCHES = 5  # splits whose search is listed
 _SIGN = QSize(16, 16)
-_LEAST, _USUAL = 200, 420  # pixels of height
+_LEAST = 200  # pixels of height
 
 
 class RunDetails(Card):
@@ -216,9 +216,6 @@ class RunDetails(Card):
         session.listen(self.refresh, "selection", "runs")
         session.listen(self._show_figures, "band_rested", "table")
         self.refresh()
-
-    def sizeHint(self) -> QSize:
-        return QSize(super().sizeHint().width(), _USUAL)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(super().minimumSizeHint().width(), _LEAST)
@@ -405,7 +402,7 @@ def _settings_lines(shown: ShownRun) -> list[TableLine]:
 
 
 _PAUSE = 700  # milliseconds after the last key
-_LINES = 3
+_LINES = 2
 
 
 class NotesEdit(QPlainTextEdit):

@@ -158,10 +158,11 @@ class Plan:
     ) -> Iterator[RunLook]:
         """Yield a look for each title: a name and a colour of no listed, waiting or earlier run.
 
-        A title that is taken gets a number.
+        A title that is taken gets a number. Removed runs keep their colours: they may return.
         """
-        taken = [*(look for look in self.looks.values() if not look.removed), *waiting]
-        names, colours = {look.name for look in taken}, {look.colour for look in taken}
+        every = [*self.looks.values(), *waiting]
+        names = {look.name for look in every if not look.removed}
+        colours = {look.colour for look in every}
         free = (colour for colour in itertools.count() if colour not in colours)
         numbers = Counter[str]()
         for title in titles:

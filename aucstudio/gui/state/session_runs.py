@@ -403,7 +403,9 @@ class FindBest:
         self._session.put_plan(self._session.plan.with_target(run, target))
 
     def repeat(self, standings: Standings, entry: Standing) -> None:
-        """Start or queue the run of an entry on rows held out by a seed that it has not had yet.
+        """Start or queue the run of an entry with the validation of the study, as other runs have.
+
+        A repeated one has another seed.
 
         Raises
         ------
@@ -412,8 +414,10 @@ class FindBest:
         """
         made = [record.experiment for record in self._session.records.values()]
         had = [one.validation for one in made if one.method == entry.method]
-        seed = max(one.seed + one.repeats for one in had)  # repeats use consecutive seeds
-        validation = dataclasses.replace(self._session.plan.validation, seed=seed)
+        validation = self._session.plan.validation
+        if validation in had:
+            seed = max(one.seed + one.repeats for one in had)  # repeats use consecutive seeds
+            validation = dataclasses.replace(validation, seed=seed)
         self.run_entry(dataclasses.replace(standings, validation=validation), entry)
 
     def run_entry(self, standings: Standings, entry: Standing) -> None:

@@ -304,6 +304,26 @@ def compare_runs(
     return corrected(found)
 
 
+def pair_headline(pair: PairComparison, measure: str, rows: str) -> str:
+    """State which run of a pair ranks better on these rows, or that neither does significantly."""
+    where = measure.partition(" ")[2]
+    if pair.refused or math.isnan(pair.p):
+        why = pair.refused or pair.reason or text("too_few_to_test")
+        return text("pair_not_compared", pair=pair, rows="" if pair.refused else rows, why=why)
+    if pair.alike:
+        return text("pair_alike", pair=pair, rows=rows, where=where)
+    ahead = pair if pair.difference >= 0 else pair.turned()
+    code = "pair_significant" if pair.significant else "pair_not_significant"
+    return text(code, pair=ahead, rows=rows, where=where)
+
+
+def rows_words(record: RunRecord) -> str:
+    """Describe the rows that a run was scored on."""
+    splits, weight = record.splits, record.experiment.weight
+    rows = len(splits[0].test_rows) if len(splits) == 1 else None
+    return text("these_rows", rows=rows, splits=len(splits), several=rows is None, weight=weight)
+
+
 def _compared(a: Named, b: Named, test: inference.TestResult) -> PairComparison:
     found = test.difference, test.low, test.high, test.p
     # Other rankings of the same area have a standard error.

@@ -44,11 +44,10 @@ def growth_to_significance(pair: PairComparison, splits: int, tests: int) -> flo
         At least 1; infinite where there are too few splits for a test so strict; None where
         there is nothing to forecast, for the difference is significant, 0 or untested.
     """
-    reach = max(pair.high - pair.difference, pair.difference - pair.low)
-    if pair.significant or not pair.difference or not reach > 0:  # NaN is not above 0 either
+    found = _in_errors(pair, splits, tests)
+    if found is None:
         return None
-    measured = pair.difference * _quantile(1 - LEVEL, splits) / reach  # in standard errors
-    strict = _quantile((1 - LEVEL) / (1 if pair.correction == UNCORRECTED else tests), splits)
+    measured, strict = found
     if strict > _FURTHEST:
         return math.inf
 
@@ -58,6 +57,26 @@ def growth_to_significance(pair: PairComparison, splits: int, tests: int) -> flo
     if missing(0.0) <= 0:
         return 1.0
     return math.exp(scipy.optimize.brentq(missing, 0.0, math.log(_MOST_GROWTH)))
+
+
+def growth_if_as_measured(pair: PairComparison, splits: int, tests: int) -> float:
+    """Return the same where the true difference is the measured one: plain power, no assurance."""
+    found = _in_errors(pair, splits, tests)
+    if found is None:
+        return math.nan
+    measured, strict = found
+    return max(1.0, ((strict + float(scipy.special.ndtri(ASSURANCE))) / measured) ** 2)
+
+
+def _in_errors(pair: PairComparison, splits: int, tests: int) -> tuple[float, float] | None:
+    """Return the difference and the critical value, both in standard errors, if it is open."""
+    reach = max(pair.high - pair.difference, pair.difference - pair.low)
+    if pair.significant or not pair.difference or not reach > 0:  # NaN is not above 0 either
+        return None
+    measured = pair.difference * _quantile(1 - LEVEL, splits) / reach
+    return measured, _quantile(
+        (1 - LEVEL) / (1 if pair.correction == UNCORRECTED else tests), splits
+    )
 
 
 def assured(measured: float, critical: float, growth: float) -> float:

@@ -35,6 +35,8 @@ from aucstudio.project.results.comparison import (
     WinCount,
     compare_runs,
     measure_words,
+    pair_headline,
+    rows_words,
 )
 from aucstudio.project.results.documents import doubts
 from aucstudio.project.results.page import (
@@ -57,6 +59,7 @@ from aucstudio.project.results.summary import (
     part_name,
     pauc_summary,
     range_notices,
+    standing,
     stopped,
     tpr_summary,
     train_auc,
@@ -73,7 +76,7 @@ if TYPE_CHECKING:
     from aucstudio.project.results.summary import Estimate
 
 
-_MOST_COMPARED = 8
+_MOST_COMPARED, _MOST_FINDINGS = 8, 20
 _FEW_NEGATIVES = 20
 
 
@@ -105,10 +108,16 @@ def write_report(
     InputError
         If the file cannot be written.
     """
+    found = {n: auc_summary(r) if band == WHOLE else pauc_summary(r, band) for n, r in runs.items()}
+    made, names = runs, sorted(runs, key=lambda name: standing(runs[name], found[name].value))
+    runs = {name: made[name] for name in names}
+    pairs = _pairs(runs, band)
     file = Path(next(iter(runs.values())).experiment.data.path).name
     title = f"{file}: {runs_words(len(runs))}"
     blocks: list[Block] = [
+        *_conclusion(runs, pairs, band),
         *(Paragraph(line, small=True) for line in data_lines(runs)),
+        *_findings(runs, table),
         Heading("Results"),
         _results(runs, band),
         Paragraph(_explained(runs, band)),
@@ -116,10 +125,10 @@ def write_report(
     points = [*texts(doubts(list(runs.values()), band)), *_remarks(runs, band, table)]
     if points:
         blocks.append(BulletList(points))
-    blocks += [*_differences(runs, band), *_counts(runs, band), *more]
+    blocks += [*_differences(runs, pairs, band), *_counts(runs, band), *more]
     if pictures:
         blocks += [Heading("Pictures"), *(Picture(*item) for item in pictures.items())]
-    write_page(path, title, [*blocks, *_protocol(runs), *_repeat_blocks(runs)])
+    write_page(path, title, [*blocks, *_protocol(runs), *_repeat_blocks(made)])
 
 
 def data_lines(runs: Mapping[str, RunRecord]) -> list[str]:
@@ -226,23 +235,50 @@ def _remarks(runs: Mapping[str, RunRecord], band: Band, table: Table | None) -> 
     ]
 
 
-def _differences(runs: Mapping[str, RunRecord], band: Band) -> list[Block]:
-    """Return the tests of every pair of runs, as on Compare."""
-    if len(runs) < 2:
-        return []
+Pairs = Mapping[str, Sequence[PairComparison]]
+
+
+def _pairs(runs: Mapping[str, RunRecord], band: Band) -> Pairs:
+    """Return the tests of every pair of runs by measure, as on Compare; none of many runs."""
+    if not 2 <= len(runs) <= _MOST_COMPARED:
+        return {}
+    measures = [AUC] if band == WHOLE else [PAUC, TPR]
+    return {one: compare_runs(list(runs.items()), band, one) for one in measures}
+
+
+def _conclusion(runs: Mapping[str, RunRecord], found: Pairs, band: Band) -> list[Block]:
+    """Return the sentence of Compare on the two best runs that can be compared."""
+    for measure, pairs in itertools.islice(found.items(), 1):
+        for pair in (pair for pair in pairs if not pair.refused):
+            words = measure_words(measure, band), rows_words(runs[pair.a])
+            return [Paragraph(pair_headline(pair, *words))]
+    return []
+
+
+def _findings(runs: Mapping[str, RunRecord], table: Table | None) -> list[Block]:
+    """Return the findings about the data of the runs, the weightiest first."""
+    from aucstudio.project.data.findings.find import find
+
+    digests = {record.experiment.data.sha256 for record in runs.values()}
+    found = find(table) if table is not None and table.sha256 in digests else ()
+    said = [as_sentence(one.sentence) for one in found[:_MOST_FINDINGS]]
+    return [Heading("Data"), BulletList(said)] if said else []
+
+
+def _differences(runs: Mapping[str, RunRecord], found: Pairs, band: Band) -> list[Block]:
+    """Return the tests as tables."""
     if len(runs) > _MOST_COMPARED:
         return [Paragraph(text("report_many_runs", most=_MOST_COMPARED))]
     several = any(len(record.splits) > 1 for record in runs.values())
     heads = "Pair", "Difference", "95 % interval", "Holm-corrected p"
     blocks: list[Block] = []
-    for measure in [AUC] if band == WHOLE else [PAUC, TPR]:
-        pairs = compare_runs(list(runs.items()), band, measure)
+    for measure, pairs in found.items():
         blocks += [
             Heading(f"Differences: {measure_words(measure, band)}"),
             TextTable(heads, [*map(_pair_row, pairs)]),
             Paragraph(text("report_tests", several=several, measure=measure)),
         ]
-    apart = texts(found for pair in pairs for found in pair.notices)
+    apart = texts(one for pairs in [*found.values()][-1:] for pair in pairs for one in pair.notices)
     return [*blocks, *([Paragraph(" ".join(apart))] if apart else [])]
 
 

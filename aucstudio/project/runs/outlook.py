@@ -71,7 +71,8 @@ class Outlook:
         if self.problem or self.cost is None:
             return self.problem
         several = f"{self.fits} fits: " if self.fits > 1 else ""
-        return several + self.cost.words
+        time = None if self.seconds is None else self.words
+        return several + text("outlook_run", time=time, bytes=self.cost.bytes)
 
 
 Settings = Callable[[str], Mapping[str, Any]]

@@ -51,6 +51,7 @@ class BestView(PageView):
 
     listens_to: ClassVar = {
         "table": "mark_stale",
+        "plan": "_offer_repeat",
         "runs": "mark_stale",
         "selection": "mark_stale",
         "best": "mark_stale",
@@ -67,7 +68,6 @@ class BestView(PageView):
         self.pictures = self.curve.plot, self.course.plot
         self.verdict = VerdictPanel(self._on_prefer, self._on_export, self._on_repeat)
         self._lay_out()
-        self.sentence.more_button.toggled.connect(self.mark_stale)  # the table gives room
 
     # ------------------------------------------------------------- making
 
@@ -158,8 +158,7 @@ class BestView(PageView):
         self.board.show_standings(standings)
         kept = set(self.session.records)
         self.verdict.show_standings(standings, self.session.selected, kept)
-        scheme, table = self.session.plan.validation.scheme, self.session.table
-        self.verdict.repeat.setVisible(scheme in (HOLD_OUT, FOLDS) and table is not None)
+        self._offer_repeat()
         curve = self._shows_curve()
         self.nothing.setVisible(not standings.course)
         self.course.plot.setVisible(not curve and bool(standings.course))
@@ -173,6 +172,11 @@ class BestView(PageView):
         self.sentence.setText(found)
         self.hint.setText("No result yet…" if standings.ended == RUNNING else found.headline)
         self._fit_board()  # the words above take their room first
+
+    def _offer_repeat(self) -> None:
+        """Offer to validate the best model as other runs, where the validation draws rows."""
+        scheme, table = self.session.plan.validation.scheme, self.session.table
+        self.verdict.repeat.setVisible(scheme in (HOLD_OUT, FOLDS) and table is not None)
 
     def _fit_board(self) -> None:
         """Leave the picture and the result beside it their least height."""
@@ -274,7 +278,8 @@ class VerdictPanel(QWidget):
         self.prefer = push_button("best_prefer_button", "Prefer it", "", prefer)
         self.export = primary(push_button("best_export_button", verb=export))
         self.repeat = push_button("best_repeat_button", verb=repeat)
-        parts: list[Part] = [self.title, self.figures, across(self.export, self.repeat, STRETCH)]
+        verbs = (across(verb, STRETCH) for verb in (self.export, self.repeat))
+        parts: list[Part] = [self.title, self.figures, *verbs]
         parts += [self.simpler, across(self.prefer, STRETCH), STRETCH]
         self.setLayout(down(*parts, around=(4, 0, 8, 0)))
 

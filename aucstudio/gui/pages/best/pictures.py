@@ -34,7 +34,7 @@ from aucstudio.project.tournament.standings import Milestone, Standings
 
 _ALPHA = 44
 _REACH = 1.03  # of the time, where the last mark would be cut
-_AIR = 0.12  # above the highest, for its name
+_AIR = 0.12  # above the highest, and below the lowest
 _APART = 0.2  # of the time that is drawn, between the names of two leaders
 _MINUTES = 180.0  # seconds, from which on the axis counts minutes
 
@@ -171,7 +171,8 @@ class CoursePlot:
         for one in reversed(changes):
             if one.seconds <= right - _APART * end:
                 right, at_end = one.seconds, one.seconds > (1.0 - _APART) * end
-                anchor = (1.0 if at_end else 0.0, 1.0)
+                # Above the last line, the highest, there may be no room.
+                anchor = (1.0 if at_end else 0.0, 0.0 if one is changes[-1] else 1.0)
                 item = pg.TextItem(_title(one), color=current_theme().text, anchor=anchor)
                 item.setPos(one.seconds / unit, one.value)
                 self.plot.addItem(item, ignoreBounds=True)

@@ -25,7 +25,7 @@ from aucstudio.gui.pages.compare.words import ShownComparison, compare_checked
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.comparison import CORRECTION_NAMES, Comparison
+from aucstudio.project.results.comparison import CORRECTION_NAMES, Comparison, rows_words
 from aucstudio.project.results.page import Block, markdown_blocks, tables_as_csv, tables_as_latex
 from aucstudio.project.results.report import comparison_tables
 from aucstudio.project.store.files import write_atomically
@@ -239,7 +239,7 @@ class CompareView(PageView):
         i, _, pair = list(found.places())[place]
         record = shown.runs[i].record
         tests = sum(not other.refused for other in found.pairs)
-        said = texts.pair_sentence(pair, shown.measure, texts.rows_words(record))
+        said = texts.pair_sentence(pair, shown.measure, rows_words(record))
         forecast = texts.forecast_words(pair, record, tests)
         apart = *notices.texts(pair.notices), shown.left_out(place)
         headline = " ".join(filter(None, (said.headline, *apart)))

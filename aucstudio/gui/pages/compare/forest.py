@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -46,6 +47,8 @@ class ForestPlot(QObject):
     dots, splits : ScatterPlotItem
     whiskers : list of PlotCurveItem
         One for each run that has an interval.
+    remarks : list of GraphicsObject
+        A line and a text above each group of runs that cannot be compared with those above.
     """
 
     clicked = Signal(int, bool)
@@ -65,7 +68,9 @@ class ForestPlot(QObject):
         self.splits = pg.ScatterPlotItem(size=6, hoverable=True, tip=data_tip)
         self.dots = pg.ScatterPlotItem(size=11, hoverable=True, tip=data_tip)
         self.whiskers: list[pg.PlotCurveItem] = []
+        self.remarks: list[pg.GraphicsObject] = []
         self._runs: Sequence[RunFigures] = ()
+        self._rows: list[int] = []  # the row of each run; remarks have rows between them
         self._measure, self._band = "", (0.0, 1.0)
         self._framed: object = None
         self.chance = pg.InfiniteLine(angle=90)
@@ -78,6 +83,7 @@ class ForestPlot(QObject):
         """Draw the runs of a comparison."""
         found, looks = shown.found, shown.looks
         self._runs, self._measure, self._band = found.runs, found.measure, shown.band
+        self._rows = [k + bisect.bisect(shown.starts, k) for k in range(len(found.runs))]
         self.fit_rows()
         chance = chance_area(range_of(found.measure, shown.band))
         self.chance.setValue(chance)
@@ -87,29 +93,35 @@ class ForestPlot(QObject):
         self._draw_whiskers(looks)
         self._draw_dots(looks)
         self.write_names()
-        framed = (found.measure, shown.band, tuple(run.name for run in found.runs))
+        names = tuple(run.name for run in found.runs)
+        framed = (found.measure, shown.band, names, shown.starts)
         if framed != self._framed:
             self._framed = framed
             self._frame()
+        self._draw_remarks(shown.starts)
 
     def fit_rows(self) -> None:
         """Limit the height of the rows, for the present text size."""
-        rows = len(self._runs)
+        rows = self._row_count
         seen = min(rows, _MOST_ROWS)
         self.area.setMinimumHeight(scaled(_AXES + _LEAST_ROW * seen) + 2)
         self.plot.setMinimumHeight(scaled(_AXES + _LEAST_ROW * rows))
         self.plot.setMaximumHeight(scaled(_AXES + _MOST_ROW * rows))
         self.area.setMaximumHeight(scaled(_AXES + _MOST_ROW * rows) + 2)
 
+    @property
+    def _row_count(self) -> int:
+        return self._rows[-1] + 1 if self._rows else 0
+
     def wanted_height(self) -> int:
         """Return a comfortable height of the plot."""
-        return scaled(_AXES + _GOOD_ROW * min(len(self._runs), _MOST_ROWS))
+        return scaled(_AXES + _GOOD_ROW * min(self._row_count, _MOST_ROWS))
 
     def _frame(self) -> None:
         """Show all intervals and splits."""
         areas = [run.measured(self._measure) for run in self._runs]
         known = [x for area in areas for x in (area.value, area.low, area.high, *area.per_split)]
-        rows = -0.6, len(self._runs) - 0.4
+        rows = -0.6, self._row_count - 0.4
         self.plot.set_whole(finite_range(np.array(known, dtype=float)), rows)
         self.plot.show_whole()
 
@@ -123,7 +135,7 @@ class ForestPlot(QObject):
             item.setVisible(row is not None)
             item.setZValue(-20)
             if row is not None:
-                item.setRect(-_FAR, row - 0.48, 2 * _FAR, 0.96)
+                item.setRect(-_FAR, self._rows[row] - 0.48, 2 * _FAR, 0.96)
 
     def data(self) -> dict[str, list[Any]]:
         """Return the mean of each run with its interval, and the value of each split."""
@@ -144,7 +156,7 @@ class ForestPlot(QObject):
         for item in self.whiskers:
             self.plot.removeItem(item)
         self.whiskers = []
-        for k, (run, look) in enumerate(zip(self._runs, looks, strict=True)):
+        for k, run, look in zip(self._rows, self._runs, looks, strict=True):
             area = run.measured(self._measure)
             if math.isfinite(area.low) and math.isfinite(area.high):
                 item = pg.PlotCurveItem([area.low, area.high], [k, k], pen=run_pen(look, 2.5))
@@ -162,7 +174,7 @@ class ForestPlot(QObject):
         ]
         self.dots.setData(
             [area.value for area in areas],
-            list(range(len(areas))),
+            self._rows,
             symbol=symbols,
             brush=colours,
             pen=pen(current_theme().card, 1.0),
@@ -173,12 +185,26 @@ class ForestPlot(QObject):
         faint = [faded(colour, 150) for colour in colours]
         self.splits.setData(
             [value for _, _, value in split],
-            [k + _SPLIT_LANE for k, _, _ in split],
+            [self._rows[k] + _SPLIT_LANE for k, _, _ in split],
             symbol=[symbols[k] for k, _, _ in split],
             brush=[faint[k] for k, _, _ in split],
             pen=None,
             data=[f"{self._runs[k].name}, split {n}: {words.figure_words(x)}" for k, n, x in split],
         )
+
+    def _draw_remarks(self, starts: Sequence[int]) -> None:
+        for item in self.remarks:
+            self.plot.removeItem(item)
+        self.remarks, theme = [], current_theme()
+        middle = self.plot.getViewBox().viewRect().center().x()
+        for row in (self._rows[start] - 1 for start in starts):
+            said = text("not_comparable_above")
+            words = pg.TextItem(said, theme.muted, anchor=(0.5, 0.5), fill=theme.card)
+            words.setFont(self.plot.font())
+            words.setPos(middle, row)
+            self.remarks += [pg.InfiniteLine(row, 0, pen(theme.line)), words]
+        for item in self.remarks:
+            self.plot.addItem(item, ignoreBounds=True)
 
     def write_names(self) -> None:
         """Write the names on the left and the figures on the right, in the available room."""
@@ -196,7 +222,7 @@ class ForestPlot(QObject):
         left = [elided(name, max(int(_NAME_SHARE * width), room), measure) for name in names]
         for side, texts in (("left", left), ("right", right)):
             axis = self.plot.getAxis(side)
-            axis.setTicks([list(enumerate(texts))])
+            axis.setTicks([list(zip(self._rows, texts, strict=True))])
             axis.setWidth(max(map(measure, texts), default=0) + 16)
             axis.setTextPen(current_theme().text)
             axis.setPen(pg.mkPen(None))
@@ -211,9 +237,9 @@ class ForestPlot(QObject):
             return
         box = self.plot.getViewBox()
         row = round(box.mapSceneToView(event.scenePos()).y())
-        if event.button() == Qt.MouseButton.LeftButton and 0 <= row < len(self._runs):
+        if event.button() == Qt.MouseButton.LeftButton and row in self._rows:
             held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
-            self.clicked.emit(row, bool(held))
+            self.clicked.emit(self._rows.index(row), bool(held))
 
 
 def _interval_words(run: RunFigures, measure: str) -> str:

@@ -39,7 +39,7 @@ from aucstudio.project.runs.record import RunRecord
 
 _ROW = 42  # two lines
 _SHARES, _HEIGHT = (3, 2), 100  # of the picture and the table; pixels of a share at first
-_MOST_NAMED, _MOST_LABELLED = 8, 4  # levels that the legend and the picture have room for
+_MOST_DRAWN, _MOST_LABELLED = 8, 4  # curves that can be told apart, or named beside the line
 _HEADS, _TIPS = worded_columns("groups_table")
 
 Key = tuple[Any, ...]
@@ -187,8 +187,8 @@ class GroupsPage(QSplitter):
         if found is None or run is None:
             return
         self._draw_curves(found.groups)
-        looked = zip(found.groups, _looks(found.groups), strict=True)
-        rows = [Row(_cells(group), look) for group, look in looked]
+        drawn = dict(zip(_drawn(found.groups), _looks(found.groups), strict=True))
+        rows = [Row(_cells(group), drawn.get(k)) for k, group in enumerate(found.groups)]
         if rows != self.table.sheet.rows:
             self.table.show_rows(rows)
         self._words = statement(
@@ -204,18 +204,19 @@ class GroupsPage(QSplitter):
         return sheet_blocks(title, self.table, self._words.text)
 
     def _draw_curves(self, groups: Sequence[Subgroup]) -> None:
-        chosen = self.table.currentIndex().row()
-        looks = _looks(groups)
-        pens = [run_pen(look, 3.4 if k == chosen else 1.8) for k, look in enumerate(looks)]
-        curves = [(*group.curve, drawn) for group, drawn in zip(groups, pens, strict=True)]
+        chosen, places = self.table.currentIndex().row(), _drawn(groups)
+        looks = dict(zip(places, _looks(groups), strict=True))
+        if 0 <= chosen < len(groups) and len(groups[chosen].curve[0]):
+            looks.setdefault(chosen, RunLook(groups[chosen].level, -1 - _MOST_DRAWN))
+        pens = [run_pen(look, 3.4 if k == chosen else 1.8) for k, look in looks.items()]
+        curves = [(*groups[k].curve, pen) for k, pen in zip(looks, pens, strict=True)]
         self.picture.show(curves, self.session.plan.band if groups else None)
-        if 0 <= chosen < len(groups):
-            self.picture.lines[chosen].setZValue(2)
-        named = _MOST_LABELLED < len(groups) <= _MOST_NAMED
-        drawn = [look for look, curve in zip(looks, curves, strict=True) if len(curve[0])]
-        self.picture.legend.explain([(look.name, look) for look in drawn] if named else ())
-        labelled = looks if len(groups) <= _MOST_LABELLED else []
-        self.picture.label_lines([look.name for look in labelled])
+        if chosen in looks:
+            self.picture.lines[[*looks].index(chosen)].setZValue(2)
+        named = [(look.name, look) for look in looks.values()]
+        is_few = len(named) <= _MOST_LABELLED
+        self.picture.legend.explain(() if is_few else named)
+        self.picture.label_lines([name for name, _look in named] if is_few else [])
 
     def _on_row(self, _index: QModelIndex) -> None:
         if self.found is not None:
@@ -239,9 +240,15 @@ class GroupsPage(QSplitter):
         return columns
 
 
+def _drawn(groups: Sequence[Subgroup]) -> list[int]:
+    """Return the places of the levels whose curves are drawn: those with the most positives."""
+    known = [k for k, group in enumerate(groups) if len(group.curve[0])]
+    return sorted(sorted(known, key=lambda k: -groups[k].positives)[:_MOST_DRAWN])
+
+
 def _looks(groups: Sequence[Subgroup]) -> list[RunLook]:
-    """Return greys for the levels: a colour is that of a run."""
-    return [RunLook(group.level, -1 - k) for k, group in enumerate(groups)]
+    """Return greys for the drawn levels: a colour is that of a run."""
+    return [RunLook(groups[k].level, -1 - n) for n, k in enumerate(_drawn(groups))]
 
 
 def _rows_of(name: str, record: RunRecord, table: Table) -> Table:
@@ -280,6 +287,7 @@ def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statem
     few = [group.level for group in found.groups if group.few]
     doubtful = [group.level for group in found.groups if group.notices]
     silent = (("AUC", p, found.silent), ("partial AUC", found.p_pauc, found.silent_pauc))
+    hidden = len(known) - _MOST_DRAWN
     counts = [
         text("count_of_area", count=count, area=area)
         for area, tested, count in silent
@@ -291,6 +299,7 @@ def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statem
         text("levels_compared", state=state, name=name, column=found.column, ends=ends, p=p),
         text("partial_areas_tested", band=band, p=pauc, untested=no_pauc),
         text("rates_at_threshold", own=target.rule == OWN),
+        text("levels_not_drawn", drawn=_MOST_DRAWN, count=hidden) if hidden > 0 else "",
         text("levels_with_few_rows", levels=few) if few else "",
         text("levels_overestimated", levels=doubtful) if doubtful else "",
         text("levels_merged", count=found.merged) if found.merged else "",

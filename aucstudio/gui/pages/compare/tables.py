@@ -20,7 +20,6 @@ from aucstudio.gui.pages.compare.forest import ForestPlot
 from aucstudio.gui.pages.compare.words import (
     ShownComparison,
     pair_sentence,
-    rows_words,
     run_name,
 )
 from aucstudio.gui.state.plan import RunLook
@@ -33,6 +32,7 @@ from aucstudio.project.results.comparison import (
     PairComparison,
     RunFigures,
     WinCount,
+    rows_words,
 )
 from aucstudio.project.results.report import estimate_cells
 from aucstudio.project.runs.experiment import Band
@@ -128,10 +128,10 @@ def pair_figures(shown: ShownComparison) -> dict[str, list[Any]]:
     return in_columns(heads, lines)
 
 
-_TALLY = "Wins/ties/\nlosses"
+_TALLY = "Win/tie/\nloss"
 _TINT = 64
-_AROUND = 18  # pixels beside the text of a cell: the padding, the margin of the style, and slack
-_NAME_WIDTH = 128  # at least, where the names need as much
+_AROUND = 10  # pixels beside the text of a cell: the padding, and the margin of the style
+_NAME_WIDTH = 92  # at least, where the names need as much
 
 _CENTRE = Qt.AlignmentFlag.AlignCenter
 _ROLE = Qt.ItemDataRole
@@ -259,10 +259,15 @@ class MatrixTable(QTableView):
         wide = QFontMetrics(font).horizontalAdvance(longest) + _AROUND
         for column in range(tally):
             self.setColumnWidth(column, max(header.sectionSizeHint(column), wide))
-        self.resizeColumnToContents(tally)
+        self.setColumnWidth(tally, max(wide, self.sizeHintForColumn(tally)))
         side.setDefaultSectionSize(max(side.sectionSizeHint(0), self.sizeHintForRow(0)))
         bar = self.verticalScrollBar().sizeHint().width() + 2 * self.frameWidth()
         side.setMaximumWidth(max(_NAME_WIDTH, self.width() - header.length() - bar))
+
+    def wanted_height(self) -> int:
+        """Return the height without a scroll bar."""
+        head, rows = self.horizontalHeader().sizeHint().height(), self.verticalHeader().length()
+        return head + rows + 2 * self.frameWidth()
 
 
 def _choose(table: QTableView, index: QModelIndex | None) -> None:
@@ -277,7 +282,7 @@ def _choose(table: QTableView, index: QModelIndex | None) -> None:
     table.viewport().update()
 
 
-_FOREST_SHARE = 0.5  # of the page, at most, until the user moves the splitter
+_GAPS = 16  # pixels between the plot, the heading and the matrix
 
 
 class PicturePage(QSplitter):
@@ -340,7 +345,10 @@ class PicturePage(QSplitter):
         self.table.fit(self.matrix.longest)
         self.forest.write_names()
         if not self._moved:
-            wanted = min(self.forest.wanted_height(), int(_FOREST_SHARE * self.height()))
+            heading = self.heading.heightForWidth(self.width())
+            room = self.height() - heading - self.table.wanted_height() - _GAPS
+            least, good = self.forest.area.minimumHeight(), self.forest.wanted_height()
+            wanted = min(good, max(least, room))
             self.setSizes([wanted, self.height() - wanted])
 
     def _on_cell(self, index: QModelIndex) -> None:

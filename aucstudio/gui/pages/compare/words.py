@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +22,12 @@ from aucstudio.project.results.comparison import (
     PairComparison,
     RunFigures,
 )
-from aucstudio.project.results.forecast import ASSURANCE, growth_to_significance, held_out_groups
+from aucstudio.project.results.forecast import (
+    ASSURANCE,
+    growth_if_as_measured,
+    growth_to_significance,
+    held_out_groups,
+)
 from aucstudio.project.results.summary import standing
 from aucstudio.project.runs.experiment import Band
 from aucstudio.project.runs.record import RunRecord
@@ -33,11 +39,16 @@ _WITHIN_REACH = 10.0  # times the rows of this study
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ShownComparison:
-    """A comparison with its runs, the best one by the compared measure first."""
+    """A comparison with its runs, the best one by the compared measure first.
+
+    Runs that can be compared are beside each other; ``starts`` are the places of those that
+    cannot be compared with the runs before them.
+    """
 
     runs: list[ShownRun]
     found: Comparison
     band: Band
+    starts: tuple[int, ...] = ()
 
     @property
     def looks(self) -> list[RunLook]:
@@ -104,11 +115,18 @@ def compare_checked(
     def order(run: ShownRun) -> tuple[bool, bool, float]:
         return standing(run.record, figures[run.record.id].measured(measure).value)
 
-    ranked = sorted(runs, key=order)
+    families: list[list[ShownRun]] = []
+    for run in sorted(runs, key=order):
+        alike = (one for one in families if not comparison.difference(one[0].record, run.record))
+        family = next(alike, None)
+        families.append([run]) if family is None else family.append(run)
+    families.sort(key=len, reverse=True)
+    *starts, _count = itertools.accumulate(map(len, families))
+    ranked = [run for family in families for run in family]
     named_runs = [(run.look.name, run.record) for run in ranked]
     pairs = comparison.compare_runs(named_runs, band, measure, post, workers)
     found = Comparison([figures[run.record.id] for run in ranked], pairs, measure)
-    return ShownComparison(ranked, found, band)
+    return ShownComparison(ranked, found, band, tuple(starts))
 
 
 def run_name(run: RunFigures, band: Band) -> str:
@@ -122,15 +140,11 @@ def run_name(run: RunFigures, band: Band) -> str:
 def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
     """State the result of a comparison, with its uncertainty."""
     name, _, where = measure.partition(" ")
+    headline = comparison.pair_headline(pair, measure, rows)
     if pair.refused or math.isnan(pair.p):
-        on, why = (
-            ("", pair.refused) if pair.refused else (rows, pair.reason or text("too_few_to_test"))
-        )
-        return Statement(text("pair_not_compared", pair=pair, rows=on, why=why))
+        return Statement(headline)
     if pair.alike:
-        return Statement(
-            text("pair_alike", pair=pair, rows=rows, where=where), text("alike_why", where=where)
-        )
+        return Statement(headline, text("alike_why", where=where))
     ahead = pair if pair.difference >= 0 else pair.turned()
     bounds = None if math.isnan(ahead.low) else (ahead.low, ahead.high)
     if pair.correction == UNCORRECTED:
@@ -138,15 +152,7 @@ def pair_sentence(pair: PairComparison, measure: str, rows: str) -> Statement:
     else:
         p = p_words_corrected(pair.p, pair.p_corrected, CORRECTION_NAMES[pair.correction])
     sure = text("pair_difference", name=name, pair=ahead, where=where, bounds=bounds, p=p)
-    code = "pair_significant" if pair.significant else "pair_not_significant"
-    return Statement(text(code, pair=ahead, rows=rows, where=where), sure)
-
-
-def rows_words(record: RunRecord) -> str:
-    """Describe the rows that a run was scored on."""
-    splits, weight = record.splits, record.experiment.weight
-    rows = len(splits[0].test_rows) if len(splits) == 1 else None
-    return text("these_rows", rows=rows, splits=len(splits), several=rows is None, weight=weight)
+    return Statement(headline, sure)
 
 
 def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
@@ -164,10 +170,11 @@ def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
     if splits > 1:
         here += int(first.train_positive.sum())
     here = groups or here
-    step: int = 10 ** max(0, len(str(int(growth * here))) - 2)
     return text(
         "rows_to_significance",
-        needed=math.ceil(growth * here / step) * step,
+        plain=_rounded_up(growth_if_as_measured(pair, splits, tests) * here),
+        needed=_rounded_up(growth * here),
+        tests=tests if tests > 1 and pair.correction != UNCORRECTED else None,
         here=here,
         what=text("study_rows", groups=bool(groups), several=splits > 1),
         unit="groups" if groups else "positives",
@@ -175,6 +182,12 @@ def forecast_words(pair: PairComparison, record: RunRecord, tests: int) -> str:
         assurance=ASSURANCE,
         within_reach=growth <= _WITHIN_REACH,
     )
+
+
+def _rounded_up(count: float) -> int:
+    """Return a number with two significant digits that is not smaller."""
+    step: int = 10 ** max(0, len(str(int(count))) - 2)
+    return math.ceil(count / step) * step
 
 
 def one_run_words(run: RunFigures, measure: str, named: str) -> Statement:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucstudio.engine.arrays import Array, Index
+from aucstudio.engine.arrays import Index
 from aucstudio.engine.ensembles.combined import CombinationScorer, MemberShare
 from aucstudio.engine.scorers import EnsembleScorer, LinearScorer
 from aucstudio.gui.common.form import whole_box
@@ -45,14 +45,6 @@ _AREAS = {"auc": "AUC", "pauc": "partial AUC"}
 MOST_ROWS = 60
 # Rows that change places at every step cannot be read.
 _SORTED_AGAIN = 2.0  # rows are sorted again when the fit has taken so many times as long
-
-
-def _ranges(values: Array) -> tuple[Array, Array]:
-    """Return the lowest and highest of each column; NaN where there is one row only."""
-    if len(values) == 1:
-        none = np.full(values.shape[1], np.nan)
-        return none, none
-    return np.nanmin(values, axis=0), np.nanmax(values, axis=0)
 
 
 class ImportancePart(LongPicture[Importance]):
@@ -192,7 +184,7 @@ def _importance_sentence(
 
 
 class FeatureUsePart(ChartPicture[list[FeatureUse]]):
-    """Dots are mean shares of the trees' variance over the splits; whiskers are their range."""
+    """Dots are mean shares of the trees' variance over the splits; lines, single splits."""
 
     key: ClassVar = "use"
     title: ClassVar = "Feature use"
@@ -229,7 +221,7 @@ class FeatureUsePart(ChartPicture[list[FeatureUse]]):
         def tip(k: int) -> str:
             return text("model_use_row", name=columns[k], share=mean[k], splits=counts[k])
 
-        rows = Whiskers(columns, mean, *_ranges(gain), tip).ranked()
+        rows = Whiskers.over_splits(columns, gain, tip).ranked()
         self.chart.show_rows(rows, subject.run.look)
         head = text(
             "model_use_first",
@@ -258,7 +250,7 @@ Members = list[dict[str, MemberShare]]
 
 
 class MembersPart(ChartPicture[Members]):
-    """Members of a combination: dots are mean weights over the splits; whiskers their range."""
+    """Members of a combination: dots are mean weights over splits; lines, single splits."""
 
     key: ClassVar = "members"
     title: ClassVar = "Members"
@@ -290,7 +282,7 @@ class MembersPart(ChartPicture[Members]):
             shown = {"weight": mean[k], "auc": auc, "adds": 100 * adds}
             return text("model_members_row", name=titles[k], **shown)
 
-        rows = Whiskers(titles, mean, *_ranges(weights), tip).ranked()
+        rows = Whiskers.over_splits(titles, weights, tip).ranked()
         self.chart.show_rows(rows, subject.run.look)
         alone, best = max((figure[0], t) for t, figure in zip(titles, figures, strict=True))
         is_run, most = bool(subject.record.experiment.members), rows[0]
@@ -316,7 +308,7 @@ def is_linear(live: LiveRun) -> bool:
 
 
 class WeightsPart(ChartPicture[Coefficients]):
-    """Dots are means over the splits, or current weights of a run in progress; whiskers, ranges."""
+    """Dots are means over the splits, or current weights of a run in progress; lines, splits."""
 
     key: ClassVar = "coefficients"
     title: ClassVar = "Coefficients"
@@ -340,9 +332,10 @@ class WeightsPart(ChartPicture[Coefficients]):
 
     def draw(self, subject: ModelSubject, found: Coefficients) -> None:
         self.plot.setLabel("bottom", text("model_weights_axis", step=found.step))
-        low, high = _ranges(found.weights)
         tip = functools.partial(_weight_tip, found)
-        self.chart.show_rows(Whiskers(found.names, found.mean, low, high, tip), subject.run.look)
+        self.chart.show_rows(
+            Whiskers.over_splits(found.names, found.weights, tip), subject.run.look
+        )
         splits, turning = len(found.weights), int((found.same_sign < 1).sum())
         if not found.mean.any():
             self.message.emit(Statement(text("model_weights_none", name=subject.name)))

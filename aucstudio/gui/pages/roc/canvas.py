@@ -357,8 +357,9 @@ class LiveLine:
         """Draw the latest scorer, or nothing."""
         picture = live.picture if live is not None else None
         self._live = live
-        if live is None or picture is None:
-            self._picture = self.curve = None
+        if live is None or picture is None or not np.ptp(picture.scores):
+            # Equal scores, as before the first step, rank nothing and are no result.
+            self._picture, self.curve = picture, None
             self._item.setData([], [])
             return
         if picture is not self._picture or self.curve is None:

@@ -81,7 +81,8 @@ def _spellings(column: Column, counts: Mapping[str, int], what: str) -> Iterator
     # Several signs, such as + and -, are levels.
     if words >= _LEAST_WORDS and words + len(signs) == len(counts):
         for sign in signs if sum(not sign.isalpha() for sign in signs) < 2 else ():
-            yield found("sign_may_be_missing", column.name, rows=column.counts[sign], sign=sign)
+            count, spelled = column.counts[sign], (sign.lower(),)
+            yield found("sign_may_be_missing", column.name, rows=count, values=spelled, sign=sign)
     groups = usual_spellings(counts) if column.kind == "text" else []
     if groups:
         groups.sort(key=lambda group: -sum(counts[name] for name in group))

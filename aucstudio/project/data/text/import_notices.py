@@ -164,6 +164,11 @@ def about_cells(
         if source.typed is None or k in source.typed.spelled
     }
     yield from _about_forms(columns)
+    if limited := {names[k]: cells for k, (cells, way) in contents.limited.items() if way}:
+        total, way = sum(limited.values()), dialect.limits
+        yield remark(
+            "import_limits", tuple(limited), total, cells=total, way=way, columns=_first_of(limited)
+        )
     yield from _about_thousands(columns, dialect)
     for name, (form, cells) in columns.items():
         if form is not None and form.layout:
