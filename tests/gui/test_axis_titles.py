@@ -63,7 +63,6 @@ def test_axis_title_expands_with_its_axis(plot):
     [
         ("False-positive rate, logarithmic", ["FPR, logarithmic", "FPR"]),
         ("z along w (score difference)", ["z along w"]),
-        ("Partial AUC", ["pAUC"]),
         ("Share of rows predicted positive", ["Predicted positive"]),
         (
             "Score of the positive − score of the negative (sd)",

@@ -8,6 +8,7 @@ from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QMouseEve
 from PySide6.QtWidgets import QApplication, QComboBox, QMenu
 
 from aucstudio.gui.app import make_application
+from aucstudio.gui.common.layouts import down, scrolled
 from aucstudio.gui.common.plots.plot import Readout, in_lines, plot_menu
 from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.pages.roc.roc_view import RocView
@@ -43,7 +44,7 @@ def shown(plot):
     return np.array(plot.getViewBox().viewRange())
 
 
-def wheel(plot, notches, at=None):
+def wheel(plot, notches, at=None, modifiers=NONE):
     at = QPointF(plot.viewport().rect().center() if at is None else at)
     for _ in range(abs(notches)):
         event = QWheelEvent(
@@ -52,11 +53,12 @@ def wheel(plot, notches, at=None):
             QPoint(),
             QPoint(0, 120 if notches > 0 else -120),
             Qt.MouseButton.NoButton,
-            NONE,
+            modifiers,
             Qt.ScrollPhase.NoScrollPhase,
             False,
         )
         QApplication.sendEvent(plot.viewport(), event)
+    return event.isAccepted()
 
 
 def mouse(plot, kind, place, button=LEFT, modifiers=NONE):
@@ -94,6 +96,21 @@ def drag(plot, start, end, modifiers=NONE):
 
 def at(plot, x, y):
     return plot.place_of(x, y).toPoint()
+
+
+def test_wheel_scrolls_a_page_that_scrolls_and_zooms_with_control(plot, qtbot):
+    area = scrolled(down(plot))
+    qtbot.addWidget(area)
+    plot.setMinimumHeight(600)
+    area.resize(300, 300)
+    area.show()
+    plot.show()
+    before = shown(plot)
+    assert not wheel(plot, 2)  # left to the page
+    assert np.array_equal(shown(plot), before)
+    wheel(plot, 2, modifiers=Qt.KeyboardModifier.ControlModifier)
+    assert not np.array_equal(shown(plot), before)
+    plot.setParent(None)
 
 
 @pytest.mark.slow

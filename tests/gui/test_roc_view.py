@@ -341,7 +341,7 @@ def test_sentence_about_one_run(view, session, records, qtbot):
     assert f"pAUC {part.value:.3f} (95 % {part.low:.3f}–{part.high:.3f}) in FPR 0 … 0.1" in sentence
     negatives = int((~records["RLS"].splits[0].test_positive).sum())
     assert f"{int(np.ceil(negatives / 10))} negatives in the range: too few" in sentence
-    assert "A random ranking has a normalised pAUC of 0.050 there." in sentence
+    assert "A random ranking has a pAUC of 0.050 there." in sentence
     session.set_band(0.0, 1.0)
     assert f"{negatives} negatives in the range." in shown(view, qtbot)
     assert "few" not in shown(view, qtbot)
@@ -464,6 +464,19 @@ def test_zoom_button_zooms_to_the_range_and_back(view, session, records, qtbot):
     assert "in" in view.choices.zoom_button.text()
     view.canvas.box.setRange(xRange=(-3, 3), padding=0)
     assert view.canvas.box.viewRange()[0] == pytest.approx([-0.02, 1.02])
+
+
+def test_large_legend_leaves_a_zoomed_picture_free(view, session, records, qtbot):
+    show(session, records, "RLS", "Logistic")
+    view.resize(420, 360)
+    QApplication.processEvents()
+    assert len(named_in_legend(view)) == 2
+    view.canvas.box.setRange(xRange=(0.0, 0.2), padding=0)
+    view.canvas.legend.fit()
+    assert named_in_legend(view) == []
+    assert len(view.plot.hidden_legend) == 2
+    view.plot.reset()
+    assert len(named_in_legend(view)) == 2
 
 
 def test_changing_the_theme_keeps_the_curves(view, session, records, apply_style):

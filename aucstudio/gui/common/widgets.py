@@ -150,17 +150,23 @@ def named(widget: Kind, name: str, accessible: str = "", *, like: str = "") -> K
     return widget
 
 
+def in_scroll_area(part: QObject) -> bool:
+    """Return whether a widget is in an area that scrolls."""
+    around = part.parent()
+    while around is not None and not isinstance(around, QScrollArea):
+        around = around.parent()
+    return around is not None
+
+
 class _WheelFilter(QObject):
     """Lets the wheel scroll an area instead of changing a field in it."""
 
     def eventFilter(self, field: QObject, event: QEvent) -> bool:
         if event.type() != QEvent.Type.Wheel:
             return False
-        around = field.parent()
-        while around is not None and not isinstance(around, QScrollArea):
-            around = around.parent()
-        event.setAccepted(around is None)
-        return around is not None
+        scrolls = in_scroll_area(field)
+        event.setAccepted(not scrolls)
+        return scrolls
 
 
 def enable_item(combo: QComboBox, data: object, enabled: bool) -> None:
