@@ -346,6 +346,7 @@ def test_readout_shows_the_partial_auc_of_a_dragged_range(roc_view, table_sessio
 def test_operating_point_over_a_range_edge_is_dragged_first(roc_view, table_session):
     view = roc_view
     point = view.layers.point.point
+    table_session.set_threshold(threshold=table_session.focus.threshold)
     table_session.set_band(point.fpr, point.fpr + 0.2)
     view.grab()
     band, before = table_session.plan.band, table_session.focus.threshold

@@ -468,7 +468,7 @@ def test_zoom_button_zooms_to_the_range_and_back(view, session, records, qtbot):
 
 def test_large_legend_leaves_a_zoomed_picture_free(view, session, records, qtbot):
     show(session, records, "RLS", "Logistic")
-    view.resize(420, 360)
+    view.resize(300, 420)
     QApplication.processEvents()
     assert len(named_in_legend(view)) == 2
     view.canvas.box.setRange(xRange=(0.0, 0.2), padding=0)

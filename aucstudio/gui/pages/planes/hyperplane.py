@@ -152,7 +152,7 @@ class SideNames:
         self._box.sigTransformChanged.connect(self._place)
         self._box.sigResized.connect(self._place)
 
-    def show(self, misranked: float, rows: str, weighted: bool) -> None:
+    def show(self, misranked: float, rows: str, weighted: bool = False) -> None:
         """Show which share of the pairs of these rows is ranked wrongly, and which right.
 
         The shares count every pair once; where rows are ``weighted``, the labels say so.
