@@ -212,7 +212,7 @@ _ROWS_EACH = 3
 def leaks(table: Table) -> Iterator[Finding]:
     """Find features that are hardly known before the label."""
     sample, features = sampled(table), table.features
-    if sample is None or not _is_enough(sample.classes, len(features)):
+    if sample is None or not rules_out_chance(sample.classes.positive, len(features)):
         return
     classes = sample.classes
     is_in = np.zeros((2, table.rows), dtype=bool)
@@ -248,9 +248,9 @@ def _is_tied(column: SparseColumn, is_in: Mask) -> bool:
     return bool(1.0 - shares[0] * shares[1] / 2 < _SUSPECT)
 
 
-def _is_enough(classes: ClassRows, columns: int) -> bool:
+def rules_out_chance(positive: Mask, columns: int) -> bool:
     """Return whether the rows are too many for one of the columns to separate them by chance."""
-    m, n = classes.counts
+    m, n = class_counts(positive)
     orders = math.lgamma(m + n + 1) - math.lgamma(m + 1) - math.lgamma(n + 1)
     return math.log(2 * max(columns, 1)) - orders < math.log(_BY_CHANCE)
 
