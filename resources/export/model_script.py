@@ -103,8 +103,8 @@ def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
     absent = [name for name in wanted() if name not in columns]
     if absent:
         raise ValueError(
-            f"the table lacks columns of the model: {', '.join(absent)}; "
-            "--allow-unknown COLUMN takes a column as missing in all rows"
+            f"the model needs columns that are missing: {', '.join(absent)}; "
+            "use --allow-unknown COLUMN to score the table without a column"
         )
     sizes = {len(columns[name]) for name in wanted()}
     if len(sizes) != 1:
@@ -567,7 +567,7 @@ def main() -> int:
         action="append",
         default=[],
         metavar="COLUMN",
-        help="if the table lacks this column, take it as missing in all rows",
+        help="take this column as missing in all rows if the table lacks it",
     )
     parser.add_argument(
         "--strict", action="store_true", help="end with an error at a cell that is not a number"
