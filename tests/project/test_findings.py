@@ -695,9 +695,9 @@ def test_column_that_is_known_or_said_after_the_outcome_is_reported(role, code):
 
 
 def test_number_code_of_missing_values_that_reveals_the_label_is_reported(tmp_path):
-    y = np.arange(600) % 5 == 0
-    known = np.where(y, np.arange(600) % 60 != 0, np.arange(600) % 59 == 1)
-    cells = np.where(known, RANDOM.integers(1, 90, 600), -999)
+    y = np.arange(900) % 5 == 0
+    known = np.where(y, np.arange(900) % 150 != 0, np.arange(900) % 59 == 1)
+    cells = np.where(known, RANDOM.integers(1, 90, 900), -999)
     path = tmp_path / "coded.csv"
     path.write_text("\n".join(["a,y", *(f"{a},{b:d}" for a, b in zip(cells, y, strict=True))]))
     choices = {"label": "y", "absent": {"a": [-999]}}
