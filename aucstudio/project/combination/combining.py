@@ -216,6 +216,7 @@ class _Combination:
         train, positive, trained = self._training(splits, part, chosen, model.intercept)
         objective = chosen.objective
         made = notice("combined", runs=len(splits))
+        course = np.array([seconds]), np.array([objective]), np.array([np.nan])
         return SplitResult(
             repeat=splits[0].repeat,
             fold=splits[0].fold,
@@ -226,7 +227,7 @@ class _Combination:
             train_scores=trained,
             test_scores=scores,
             model=model,
-            curve=TrainingCurve(*map(np.array, ([len(splits)], [seconds], [objective], [np.nan]))),
+            curve=TrainingCurve(np.array([len(splits)]), *course),
             fit_seconds=seconds,
             objective=objective,
             gap=None,

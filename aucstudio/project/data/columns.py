@@ -266,8 +266,8 @@ class Column(ColumnInfo):
         if not self.absent or self.kind == "text":
             return self
         cells = self.measured()
-        counted = {"missing": int(np.isnan(cells).sum()), "different": Count(cells=cells)}
-        return dataclasses.replace(self.holding(cells), **counted)
+        missing, different = int(np.isnan(cells).sum()), Count(cells=cells)
+        return dataclasses.replace(self.holding(cells), missing=missing, different=different)
 
     @functools.cached_property
     def counts(self) -> dict[Any, int]:
