@@ -42,7 +42,7 @@ _CHOOSE = "choose…"
 SEVERAL = ("several",)
 _MAX_CLASSES = 50
 _MOST_NOTES = 3  # shown at once
-_LINES = 9  # of the room that is kept for findings and notes
+_LINES = 8  # of the room that is kept for findings and notes
 # Notes that need no action: kinds of findings, and codes of sure detections.
 _ROUTINE = ("ignored", "missing", FORMAT)
 _DETECTED = ("label_guessed", "positive_guessed", "import_encoding")
