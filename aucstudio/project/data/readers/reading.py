@@ -11,6 +11,7 @@ from typing import Any
 from aucstudio.project import scratch
 from aucstudio.project.data.finding import found
 from aucstudio.project.data.readers.formats import (
+    BY_KEY,
     MATRIX,
     PARQUET_FORMAT,
     TEXT,
@@ -81,6 +82,8 @@ class Opening:
         self._given = {name: value for name, value in given.items() if name != "sheet"}
         self._chosen = given
         self._options = _options_of(given, schema, enough)
+        trained = None if schema is None else schema.dialect
+        self._decimal = None if trained is None else trained.decimal
         self.form, remarks = recognise(path)
         self._remarks = tuple(remarks)
         self._part, self._parts = "", tuple[str, ...]()
@@ -115,6 +118,10 @@ class Opening:
             title, part = self.form.title, self._options.part
             raise input_error("sheet_absent", file=self._shown, title=title, part=part)
         self._check_given(written.known)
+        known = written.known
+        if known.get("decimal") == self._decimal:
+            # Where it is that of training, each column keeps its notation.
+            known = {part: value for part, value in known.items() if part != "decimal"}
         facts = vars(written) | {
             "remarks": (*self._remarks, *written.remarks),
             "part": written.part or self._part,
@@ -125,7 +132,7 @@ class Opening:
             path=path,
             shown=self._shown,
             format=self.form.key,
-            given={**self._given, **written.known},
+            given={**self._given, **known},
             chosen=chosen_parts(self._chosen, written.kind, self.form),
         )
 
@@ -260,7 +267,8 @@ def open_source(
         If it is not a table of at least two columns.
     """
     if plain.kind == TEXT:
-        return open_delimited(plain.path, plain.given, folder, report, schema, plain.kinds)
+        source = open_delimited(plain.path, plain.given, folder, report, schema, plain.kinds)
+        return dataclasses.replace(source, is_sheet=BY_KEY[plain.format].part == "sheet")
     from aucstudio.project.data.parquet import open_typed
 
     return open_typed(plain, folder, report, schema)

@@ -22,6 +22,7 @@ from aucstudio.project.data.preparing.preparation import (
     category_features,
     number_features,
 )
+from aucstudio.project.data.preparing.scales import MAX_LEVELS
 from aucstudio.project.data.schema import bare
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dates import WHOLE, DatePart
@@ -215,7 +216,8 @@ def _preparation(model: Model) -> dict[str, Any]:
         "keep_gaps": learnt.keep_gaps,
         "categories": [
             {"name": one.name, "levels": one.levels}
-            | _filled(same=one.same, rest=one.rest >= 0, rare=_rare(model, one))
+            | _other_levels(model, one)
+            | _filled(same=one.same, rest=one.rest >= 0)
             for one in category_features(learnt)
         ],
         "gaps": {"text": sorted(dialect.text_words), "number": sorted(dialect.number_words)},
@@ -225,11 +227,13 @@ def _preparation(model: Model) -> dict[str, Any]:
     return found
 
 
-def _rare(model: Model, category: CategoryFeatures) -> list[str]:
-    """List the rare levels of the training, which are one level."""
+def _other_levels(model: Model, category: CategoryFeatures) -> dict[str, list[str]]:
+    """Return the entry of the training's levels without a number; none if they are not known."""
     known = model.schema.by_name.get(category.name)
-    levels = known.levels if known is not None and category.rest >= 0 else None
-    return [level for level in levels or () if level not in category.levels]
+    levels = known and known.levels
+    if levels is None and (category.rest >= 0 or len(category.levels) == MAX_LEVELS):
+        return {}
+    return {"others": [level for level in levels or () if level not in category.levels]}
 
 
 def _number(number: NumberFeature) -> dict[str, Any]:
