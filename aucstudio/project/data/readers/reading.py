@@ -81,9 +81,12 @@ class Opening:
         self.path, self._shown, self._folder, self._report = path, path, folder, report
         self._given = {name: value for name, value in given.items() if name != "sheet"}
         self._chosen = given
-        self._options = _options_of(given, schema, enough)
-        trained = None if schema is None else schema.dialect
-        self._decimal = None if trained is None else trained.decimal
+        known = schema or Schema(())
+        kinds = {column.name: column.kind for column in known.columns if column.kind}
+        usual, self._decimal = (d.sheet, d.decimal) if (d := known.dialect) else ("", "")
+        sheet, encoding = str(given.get("sheet") or ""), str(given.get("encoding") or "")
+        strict = bool(given.get("strict"))
+        self._options = ReadOptions(sheet, usual, encoding, kinds, enough, strict=strict)
         self.form, remarks = recognise(path)
         self._remarks = tuple(remarks)
         self._part, self._parts = "", tuple[str, ...]()
@@ -118,10 +121,8 @@ class Opening:
             title, part = self.form.title, self._options.part
             raise input_error("sheet_absent", file=self._shown, title=title, part=part)
         self._check_given(written.known)
-        known = written.known
-        if known.get("decimal") == self._decimal:
-            # Where it is that of training, each column keeps its notation.
-            known = {part: value for part, value in known.items() if part != "decimal"}
+        # If the decimal mark is that of training, each column keeps its notation.
+        known = {k: v for k, v in written.known.items() if (k, v) != ("decimal", self._decimal)}
         facts = vars(written) | {
             "remarks": (*self._remarks, *written.remarks),
             "part": written.part or self._part,
@@ -181,15 +182,6 @@ def make_plain(
     opening = Opening(path, given, folder, report, schema)
     opening.unpack()
     return dataclasses.replace(opening.convert(), numbers=numbers)
-
-
-def _options_of(given: Mapping[str, Any], schema: Schema | None, enough: int) -> ReadOptions:
-    """Return how a file is to be read; see :class:`ReadOptions`."""
-    known = schema or Schema(())
-    kinds = {column.name: column.kind for column in known.columns if column.kind}
-    usual = "" if known.dialect is None else known.dialect.sheet
-    sheet, encoding = str(given.get("sheet") or ""), str(given.get("encoding") or "")
-    return ReadOptions(sheet, usual, encoding, kinds, enough, strict=bool(given.get("strict")))
 
 
 PACKED = {"gzip", "bzip2", "xz", "zstd", "zip", "tar"}

@@ -320,10 +320,8 @@ class FormatChecks(abc.ABC):
 
     def _doubtful(self, columns: Iterable[int], forms: Formats) -> dict[int, NumberFormat]:
         """Return the columns of numbers with cells that do not fit their format."""
-        numbers = {k: form for k in columns if (form := forms[k])}
-        return {
-            k: form for k, form in numbers.items() if not form.matches_all(self.numbers[k].others)
-        }
+        numbers = ((k, form) for k in columns if (form := forms[k]))
+        return {k: form for k, form in numbers if not form.matches_all(self.numbers[k].others)}
 
     def _type_of(self, k: int, form: NumberFormat) -> NumberFormat | None:
         """Return the format of most cells; None if the other cells are too many."""

@@ -70,8 +70,8 @@ def _walk(source: Source, file: TextIO) -> Iterator[TableRow]:
     rows = itertools.islice(_with_repairs(cutter, lines, skip + 1), above, None)
     checked = (_check(source, row) for row in rows)
     for row in mark_footer(checked) if dialect.totals else checked:
-        is_odd = row.reason or row.repair
-        yield row._replace(line=source.line_of(row.line)) if is_odd else row
+        is_kept = not (row.reason or row.repair)
+        yield row if is_kept else row._replace(line=source.line_of(row.line))
 
 
 def _with_repairs(cutter: Cutter, lines: Iterator[str], first: int) -> Iterator[TableRow]:

@@ -135,13 +135,20 @@ def write(model: Model) -> bytes:
 
 def document_of(model: Model) -> dict[str, Any]:
     """Return all that a model's scores are computed from; arrays are not converted."""
+    dialect = model.schema.dialect or Dialect()
     document = {
         "format": FORMAT,
         "program": f"AUC Studio {__version__}",
         "method": model.method,
         "params": dict(model.params),
         **{name: getattr(model, name) for name in FACTS},
-        "table": _table(model),
+        # The format of the training table, the default for tables to score.
+        "table": {
+            "encoding": dialect.encoding,
+            # Runs of blanks are no delimiter of Python's csv.
+            "delimiter": dialect.delimiter.replace(BLANK, ""),
+            "decimal": dialect.decimal,
+        },
         "preparation": _preparation(model),
         "scorer": _Writer().visit(model.scorer),
         "intercept": model.intercept,
@@ -151,17 +158,6 @@ def document_of(model: Model) -> dict[str, Any]:
         facts = {"kind": made.kind, "form": made.form, "rows": model.calibrated_on}
         document["calibration"] = facts | numbers
     return document
-
-
-def _table(model: Model) -> dict[str, str]:
-    """Return the format of the training table, the default for tables to score."""
-    dialect = model.schema.dialect or Dialect()
-    return {
-        "encoding": dialect.encoding,
-        # Runs of blanks are no delimiter of Python's csv.
-        "delimiter": dialect.delimiter.replace(BLANK, ""),
-        "decimal": dialect.decimal,
-    }
 
 
 def _instructions(model: Model) -> list[str]:
@@ -259,11 +255,8 @@ def _readings(model: Model) -> dict[str, Any]:
     """Return how numbers and dates of columns are read that are not plain numbers."""
     known = model.schema.by_name
     forms = {name: known[name].number for name in model.preparation.columns if name in known}
-    return {name: _reading(form) for name, form in forms.items() if form and _is_odd(form)}
-
-
-def _is_odd(form: NumberFormat) -> bool:
-    return form.grouped or form.dressed or bool(form.layout or form.limits)
+    odd = {n: form for n, form in forms.items() if form and form != NumberFormat(form.decimal)}
+    return {name: _reading(form) for name, form in odd.items()}
 
 
 def _reading(form: NumberFormat) -> dict[str, Any]:
