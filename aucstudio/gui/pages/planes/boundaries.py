@@ -218,8 +218,7 @@ class Boundaries:
 
     def clear(self) -> None:
         """Remove all boundaries."""
-        for boundary in self.drawn.values():
-            self._plot.removeItem(boundary.item)
+        self._plot.removeItem(*(boundary.item for boundary in self.drawn.values()))
         self.drawn, self.surfaces = {}, []
 
     def entries(self) -> list[Entry]:
