@@ -104,7 +104,7 @@ def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
     if absent:
         raise ValueError(
             f"the model needs columns that are missing: {', '.join(absent)}; "
-            "--allow-unknown COLUMN scores the rows without one"
+            "use --allow-unknown COLUMN to score the table without a column"
         )
     sizes = {len(columns[name]) for name in wanted()}
     if len(sizes) != 1:

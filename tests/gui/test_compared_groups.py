@@ -216,9 +216,7 @@ def test_level_without_positives_is_listed_and_its_failure_replaces_old_figures(
     qtbot.waitUntil(lambda: not view.busy())
     sheet = page.table.sheet
     assert (sheet.index(0, 0).data(), sheet.index(0, 2).data()) == ("d", "–\nno positives")
-    names = [
-        item.toPlainText() for item in page.plot.getPlotItem().items if isinstance(item, TextItem)
-    ]
+    names = [item.toPlainText() for item in page.plot.items() if isinstance(item, TextItem)]
     assert names == [group.level for group in page.found.groups[1:]]
 
     def failing(*_arguments):

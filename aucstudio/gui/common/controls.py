@@ -126,7 +126,7 @@ class WrappingRow(QHBoxLayout):
     """Lays out a row that wraps to further lines.
 
     In a narrow row, lists first become as narrow as their current text. Then their labels are
-    hidden if the row fits in one line without them. A label stays beside its control.
+    hidden if only then the row fits in one line. A label stays beside its control.
     """
 
     _laid_in = _WIDE
@@ -203,7 +203,7 @@ class WrappingRow(QHBoxLayout):
         if key not in self._wrapped_at:
             whole = self._wrapped(groups, width)
             bare = self._wrapped([_without_label(group) for group in groups], width)
-            kept = bare if len(bare) == 1 else whole
+            kept = bare if len(bare) == 1 < len(whole) else whole
             self._wrapped_at = {**self._wrapped_at, key: kept}
         return self._wrapped_at[key]
 
