@@ -250,11 +250,6 @@ class CostLayer(Layer):
         else:
             self._answer.drop()
 
-    @property
-    def busy(self) -> bool:
-        """Whether the best threshold is still being resampled."""
-        return self._answer.busy
-
     def prior(self) -> float:
         """Return the prior in force."""
         point, stakes = self._point, self._session.stakes
