@@ -71,6 +71,11 @@ class Cost:
     setting: str = SAMPLE[0]
     advice: str = SAMPLE[1]
 
+    @property
+    def words(self) -> str:
+        """Time and memory in a few words."""
+        return text("cost_per_fit", seconds=self.seconds, bytes=self.bytes)
+
 
 @dataclasses.dataclass(frozen=True)
 class Speed:

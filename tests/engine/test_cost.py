@@ -180,6 +180,13 @@ def test_amounts_of_memory_have_few_digits(count, words):
     assert bytes_words(count) == words
 
 
+def test_cost_is_formatted_in_words():
+    cost = AUCRLS().estimate(10, 20, 3)
+    timed = dataclasses.replace(cost, bytes=12e6, seconds=0.4)
+    assert timed.words == "about 0.4 s and 12 MB per fit"
+    assert dataclasses.replace(timed, seconds=None).words == "about 12 MB per fit"
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [

@@ -174,9 +174,9 @@ class ImportControls(QWidget):
             self.missing.setMinimumWidth(min(room, scaled(_WIDEST)))
 
 
-def _fill(combo: QComboBox, items: list[tuple[str, object]], chosen: object) -> None:
+def _fill(combo: QComboBox, items: Sequence[tuple[str, object]], chosen: object) -> None:
     """Show items of which the first stands for detection."""
-    fill_combo(combo, items)
+    fill_combo(combo, list(items))
     combo.setCurrentIndex(max(0, combo.findData(chosen)))
     set_italic(combo, combo.currentIndex() == 0)
 
