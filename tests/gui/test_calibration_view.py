@@ -123,7 +123,7 @@ def export(session, qtbot, answers, tmp_path):
             dialog.choice.chooser.target_chosen.emit(target)
         answers.save_path = str(tmp_path / "model.aucmodel")
         done = []
-        dialog.accepted.connect(lambda: done.append(True))
+        session.message.connect(done.append)
         button = dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
         qtbot.waitUntil(button.isEnabled)  # the format is checked first
         button.click()
