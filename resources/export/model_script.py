@@ -122,8 +122,8 @@ def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
         levels = category["levels"]
         known = {text: first for first, *others in category.get("same", []) for text in others}
         texts = [known.get(text, text) for text in spell(columns[category["name"]], decimal)]
-        if not category.get("rest") or "rare" in category:
-            report_unseen(category["name"], texts, {*levels, *category.get("rare", ())})
+        if "others" in category:
+            report_unseen(category["name"], texts, {*levels, *category["others"]})
         if category.get("rest"):
             texts = [text if text in levels else RARE for text in texts]
         spelled = np.array(texts, dtype=np.str_)
@@ -552,23 +552,12 @@ def main() -> int:
         default=MODEL["table"]["decimal"],
         help="the decimal mark; %(default)s if not given",
     )
-    parser.add_argument(
-        "--date",
-        action="append",
-        default=[],
-        metavar="LAYOUT",
-        help="how dates are written, such as d.m.y or birthday=m/d/y; as in training if not given",
-    )
-    parser.add_argument(
-        "--keep", action="append", default=[], metavar="COLUMN", help="write it beside the scores"
-    )
-    parser.add_argument(
-        "--allow-unknown",
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help="take this column as missing in all rows if the table lacks it",
-    )
+    for name, value, about in (
+        ("date", "LAYOUT", "how dates are written: d.m.y, or birthday=m/d/y; else as in training"),
+        ("keep", "COLUMN", "write this column beside the scores"),
+        ("allow-unknown", "COLUMN", "take this column as missing in all rows if it is absent"),
+    ):
+        parser.add_argument(f"--{name}", action="append", default=[], metavar=value, help=about)
     parser.add_argument(
         "--strict", action="store_true", help="end with an error at a cell that is not a number"
     )
@@ -583,7 +572,7 @@ def main() -> int:
         for name in options.allow_unknown:
             if name not in wanted():
                 raise ValueError(f"the model has no column {name!r}")
-            columns.setdefault(name, [""] * max(map(len, columns.values()), default=0))
+            columns.setdefault(name, [""] * len(next(iter(columns.values()), ())))
         if absent := [name for name in options.keep if name not in columns]:
             raise ValueError(f"it has no column {absent[0]!r} to keep")
         with warnings.catch_warnings(record=True) as found:
@@ -622,6 +611,9 @@ def read_table(
             rows.append(cells)
         elif cells:
             left_out.append((reader.line_num, len(cells)))
+    while rows and is_total(rows[-1]):
+        rows.pop()
+        sys.stderr.write(f"{path}: the last row is left out: a row of totals\n")
     for line, count in left_out[:SAID]:
         sys.stderr.write(
             f"{path}, line {line} is left out: it has {count} cells, the header {len(names)}\n"
@@ -632,6 +624,13 @@ def read_table(
         raise ValueError("most rows do not have as many cells as the header: try --delimiter")
     # Of columns with the same name the first counts.
     return {name: [row[k] for row in rows] for k, name in reversed(list(enumerate(names)))}
+
+
+def is_total(cells: list[str]) -> bool:
+    """Return whether a row has gaps and begins like one of totals, which the training table had."""
+    filled = [cell.strip(BLANKS).lower() for cell in cells if cell.strip(BLANKS)]
+    words = re.compile(MODEL.get("totals", "(?!)"))
+    return 0 < len(filled) < len(cells) and bool(words.fullmatch(filled[0].rstrip(": ")))
 
 
 SAID = 10  # lines or levels that are named one by one

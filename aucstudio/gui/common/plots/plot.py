@@ -46,7 +46,7 @@ from aucstudio.gui.common.buttons import make_action, make_menu
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.plots.frame import Frame
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import in_scroll_area, named
+from aucstudio.gui.common.widgets import named, scroll_area_of
 from aucstudio.gui.state.plan import RunLook
 
 Range = tuple[float, float]
@@ -156,19 +156,20 @@ class Plot(pg.GraphicsView):
         """Set the title of an axis."""
         self.getAxis(side).setLabel(title, **style)
 
-    def addItem(self, item: QGraphicsItem, **how: bool) -> None:
-        self._items.append(item)
-        self._box.addItem(item, **how)
+    def addItem(self, *items: QGraphicsItem, **how: bool) -> None:
+        for item in items:
+            self._items.append(item)
+            self._box.addItem(item, **how)
 
-    def removeItem(self, item: QGraphicsItem) -> None:
-        if item in self._items:
-            self._items.remove(item)
-            self._box.removeItem(item)
+    def removeItem(self, *items: QGraphicsItem) -> None:
+        for item in items:
+            if item in self._items:
+                self._items.remove(item)
+                self._box.removeItem(item)
 
     def clear(self) -> None:
         """Remove all items."""
-        for item in list(self._items):
-            self.removeItem(item)
+        self.removeItem(*self._items)
 
     # ------------------------------------------------------------- full extent
 
@@ -242,7 +243,7 @@ class Plot(pg.GraphicsView):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         # A page that scrolls keeps the wheel; Ctrl zooms there.
-        if event.modifiers() & Qt.KeyboardModifier.ControlModifier or not in_scroll_area(self):
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier or scroll_area_of(self) is None:
             super().wheelEvent(event)
         else:
             event.ignore()
