@@ -9,9 +9,11 @@ from PySide6.QtWidgets import QApplication, QComboBox, QMenu
 
 from aucstudio.gui.app import make_application
 from aucstudio.gui.common.layouts import down, scrolled
+from aucstudio.gui.common.plots.legend import CornerLegend
 from aucstudio.gui.common.plots.plot import Readout, in_lines, plot_menu
 from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.state.plan import RunLook
 from tests.gui.conftest import add_line, make_record, put
 
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
@@ -96,6 +98,21 @@ def drag(plot, start, end, modifiers=NONE):
 
 def at(plot, x, y):
     return plot.place_of(x, y).toPoint()
+
+
+def test_large_legend_leaves_a_zoomed_picture_free(plot):
+    plot.resize(300, 260)
+    plot.show_whole()
+    legend = CornerLegend(plot)
+    legend.explain([("Logistic", RunLook("a", 0)), ("Forest", RunLook("b", 1))])
+    assert legend.isVisible()
+    plot.zoom(0.2)
+    legend.fit()
+    assert not legend.isVisible()
+    assert len(plot.hidden_legend) == 2
+    plot.reset()
+    legend.fit()
+    assert legend.isVisible()
 
 
 def test_wheel_scrolls_a_page_that_scrolls_and_zooms_with_control(plot, qtbot):

@@ -466,19 +466,6 @@ def test_zoom_button_zooms_to_the_range_and_back(view, session, records, qtbot):
     assert view.canvas.box.viewRange()[0] == pytest.approx([-0.02, 1.02])
 
 
-def test_large_legend_leaves_a_zoomed_picture_free(view, session, records, qtbot):
-    show(session, records, "RLS", "Logistic")
-    view.resize(300, 420)
-    QApplication.processEvents()
-    assert len(named_in_legend(view)) == 2
-    view.canvas.box.setRange(xRange=(0.0, 0.2), padding=0)
-    view.canvas.legend.fit()
-    assert named_in_legend(view) == []
-    assert len(view.plot.hidden_legend) == 2
-    view.plot.reset()
-    assert len(named_in_legend(view)) == 2
-
-
 def test_changing_the_theme_keeps_the_curves(view, session, records, apply_style):
     show(session, records, "RLS", "Logistic")
     before, names = lines(view), named_in_legend(view)
