@@ -718,7 +718,7 @@ def test_picture_keeps_its_height_on_a_low_page(view, ended, qtbot, percent, app
     assert plot.mapTo(area, plot.rect().bottomLeft()).y() <= area.height()
 
 
-@pytest.mark.parametrize("width", [480, 560, 720, 1100])
+@pytest.mark.parametrize("width", [480, 580, 720, 1100])
 def test_leaderboard_cuts_no_cells_on_a_narrow_page(view, ended, qtbot, width):
     view.resize(width, 500)
     ended.enter(view.session)

@@ -122,12 +122,10 @@ def export(session, qtbot, answers, tmp_path):
         if target is not None:
             dialog.choice.chooser.target_chosen.emit(target)
         answers.save_path = str(tmp_path / "model.aucmodel")
-        done = []
-        dialog.accepted.connect(lambda: done.append(True))
         button = dialog.buttons.button(QDialogButtonBox.StandardButton.Save)
         qtbot.waitUntil(button.isEnabled)  # the format is checked first
-        button.click()
-        qtbot.waitUntil(lambda: bool(done))
+        with qtbot.waitSignal(session.message):
+            button.click()
         return load_model(tmp_path / "model.aucmodel")
 
     return run

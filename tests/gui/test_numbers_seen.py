@@ -87,16 +87,14 @@ def test_data_card_reports_each_fact_once(session, tmp_path, qtbot):
     session.files.open_now(path, "table")
     session.set_roles(roles={"a": "ignore"})
     facts = panel.findChild(QLabel, "data_facts")
-    assert (
-        facts.text()
-        == "40 rows · 1 number · 1 ignored · 1 missing value (numbers: training median)"
-    )
+    missing = "1 missing value in the columns used"
+    assert facts.text() == f"40 rows · 1 number · 1 ignored · {missing} (numbers: training median)"
     notes = panel.findChild(QLabel, "data_routine_notes").text()
     assert notes.count("no label") == 1
     assert "1 row has no label and is not used in training" in notes
     assert "without" not in notes
     session.put_plan(dataclasses.replace(session.plan, method="gradient-boosting"))
-    assert facts.text().endswith("1 missing value (numbers: left to the method)")
+    assert facts.text().endswith(f"{missing} (numbers: left to the method)")
 
 
 def test_number_headers_are_right_aligned(qtbot):
@@ -139,4 +137,4 @@ def test_data_card_explains_missing_categories(session, tmp_path, qtbot):
     qtbot.addWidget(panel)
     session.files.open_now(path, "table")
     facts = panel.findChild(QLabel, "data_facts").text()
-    assert facts.endswith("1 missing value (categories: a level of their own)")
+    assert facts.endswith("1 missing value in the columns used (categories: a level of their own)")

@@ -115,6 +115,8 @@ def export_model(hand, path):
     in_front(hand, "export_model_dialog")
     hand.click("export_save_button")
     hand.answer_with_file(path)
+    hand.wait("the model to be saved", says_saved, "widget", "export_words")
+    hand.click("export_close_button")
     in_front(hand, "main_window")
 
 
@@ -243,6 +245,8 @@ def export_by_keys(hand, files):
     in_front(hand, "export_model_dialog")
     hand.press("alt+s")
     hand.answer_with_file(files["model"])
+    hand.wait("the model to be saved", says_saved, "widget", "export_words")
+    hand.press("Escape")
     in_front(hand, "main_window")
 
 

@@ -57,7 +57,7 @@ def test_opening_a_table_does_not_block_the_window(window, answers, table_file, 
     answers.open_path = str(table_file)
     press(window, "open_data")
     gate.wait(qtbot)
-    assert window.strip.words.toolTip() == "opening study.csv…"
+    qtbot.waitUntil(lambda: window.strip.words.toolTip() == "opening study.csv…")
     assert window.actions_.stop.isEnabled()
     press(window, "stop")
     assert not window.actions_.stop.isEnabled()
