@@ -492,6 +492,17 @@ def test_search_ends_in_its_own_study_after_another_is_opened(window, table_file
     assert again.best in listed(session)
 
 
+def test_searches_of_the_same_minute_have_different_names(view, ended, qtbot):
+    first = ended.standings
+    later = dataclasses.replace(first, created="2026-01-01T10:00:31+00:00", id="later")
+    first = dataclasses.replace(first, created="2026-01-01T10:00:07+00:00")
+    view.session.study.home.standings = {one.key: one for one in (first, later)}
+    view.session.notify({"best"})
+    shown(view, qtbot)
+    names = [view.which.itemText(k) for k in range(view.which.count())]
+    assert len(set(names)) == 2
+
+
 def test_minus_signs_are_typeset_and_hyphens_kept():
     assert typeset("SVM-pAUC: -0.5 (-0.6 … +0.1)") == "SVM-pAUC: −0.5 (−0.6\u00a0…\u00a0+0.1)"
 

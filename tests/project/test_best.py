@@ -637,6 +637,20 @@ def test_fast_entries_are_tested_before_a_refit_that_runs_out_of_time(table, mon
     assert not board.untested
 
 
+def test_combination_is_tested_after_the_refit_of_a_single_method(table, monkeypatch):
+    monkeypatch.setattr(candidate_comparison, "lead_of", lambda *_: (0.1, 0.01))
+    known, refit = [], search._Search._refit
+
+    def follow(self, method, record):
+        known.extend(self.result.records)
+        refit(self, method, record)
+
+    monkeypatch.setattr(search._Search, "_refit", follow)
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK)
+    assert set(known) == {"logistic", "auc-rls"}
+    assert "auc-ensemble" in board.records
+
+
 def test_slow_entries_wait_until_the_selected_one_is_refit(table, monkeypatch):
     """Testing a member would leave no time for the refit of the selected combination."""
     clock, order = SlowClock(), []

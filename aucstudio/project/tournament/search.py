@@ -315,9 +315,9 @@ class _Search:
         after it. After a stop only the combination is tested, which needs no fit.
         """
         seconds, first = self._comparison.seconds_of_test, self._first
-        others = sorted((method for method in self._entries if method != first), key=seconds)
-        for method in (*others, first, *others) if first else ():
-            if method in (*self.result.records, *self._failed):
+        singles = sorted(self._entries.keys() - {first, COMBINATION}, key=seconds)
+        for method in (*singles, first, *singles, COMBINATION):
+            if method in {*self.result.records, *self._failed} or method not in self._entries:
                 continue
             entry, why = self._entries[method], self._why_no_time(method)
             record = None if why else self._run(entry)

@@ -133,7 +133,7 @@ class BestView(PageView):
         keys = [one.key for one in found]
         if keys != [self.which.itemData(k) for k in range(self.which.count())]:
             names = [
-                text("best_search", when=one.created[:16].replace("T", " "), budget=one.budget)
+                text("best_search", when=one.created[:19].replace("T", " "), budget=one.budget)
                 for one in found
             ]
             fill_combo(self.which, list(zip(names, keys, strict=True)))
