@@ -552,23 +552,12 @@ def main() -> int:
         default=MODEL["table"]["decimal"],
         help="the decimal mark; %(default)s if not given",
     )
-    parser.add_argument(
-        "--date",
-        action="append",
-        default=[],
-        metavar="LAYOUT",
-        help="how dates are written, such as d.m.y or birthday=m/d/y; as in training if not given",
-    )
-    parser.add_argument(
-        "--keep", action="append", default=[], metavar="COLUMN", help="write it beside the scores"
-    )
-    parser.add_argument(
-        "--allow-unknown",
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help="take this column as missing in all rows if the table lacks it",
-    )
+    for name, value, about in (
+        ("date", "LAYOUT", "how dates are written: d.m.y, or birthday=m/d/y; else as in training"),
+        ("keep", "COLUMN", "write this column beside the scores"),
+        ("allow-unknown", "COLUMN", "take this column as missing in all rows if it is absent"),
+    ):
+        parser.add_argument(f"--{name}", action="append", default=[], metavar=value, help=about)
     parser.add_argument(
         "--strict", action="store_true", help="end with an error at a cell that is not a number"
     )
@@ -583,7 +572,7 @@ def main() -> int:
         for name in options.allow_unknown:
             if name not in wanted():
                 raise ValueError(f"the model has no column {name!r}")
-            columns.setdefault(name, [""] * max(map(len, columns.values()), default=0))
+            columns.setdefault(name, [""] * len(next(iter(columns.values()), ())))
         if absent := [name for name in options.keep if name not in columns]:
             raise ValueError(f"it has no column {absent[0]!r} to keep")
         with warnings.catch_warnings(record=True) as found:

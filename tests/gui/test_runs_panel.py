@@ -766,7 +766,7 @@ def test_leak_is_a_warning_of_the_card_of_runs_with_its_column(panel, session, t
     session.put_table(leaky.with_roles(ignore=["copied"]))
     fill(session, {"clean": make_record(session.table), "leaking": make_record(leaky)})
     details = panel.details
-    (found,) = leaks_used(session.records["leaking"], leaky)
+    (found,) = leaks_used(session.records["leaking"].experiment.data, leaky)
     qtbot.waitUntil(lambda: str(found) in details.warnings.sentences)
     session.select("clean")
     assert str(found) not in details.warnings.sentences

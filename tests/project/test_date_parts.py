@@ -1,6 +1,7 @@
 """Date parts as columns: against Python's calendar, and equal in memory, on disk and exported."""
 
 import csv
+import dataclasses
 import datetime
 import json
 import math
@@ -521,6 +522,16 @@ def test_tree_conditions_on_days_have_no_time(tmp_path, clock):
     rows = learnt.apply(table, split.train_rows)
     root = read_tree(split.model.scorer, 0, learnt, rows, split.train_positive, layouts)
     assert (":" in root.condition) == bool(clock)
+
+
+def test_tree_condition_on_a_day_names_that_day(file):
+    learnt = learn_preparation(days(file, [WHOLE]), np.arange(10))
+    scaled = {"means": np.array([12_345.678]), "scales": np.array([1_234.5])}
+    learnt = dataclasses.replace(learnt, numbers=("day",), **scaled)
+    all_days = np.arange("1980-01-01", "2030-01-01", 7, dtype="datetime64[D]")
+    prepared = (all_days.astype(float) - learnt.means[0]) / learnt.scales[0]
+    shown = [condition(learnt, 0, day, {"day": "d.m.y"}, {0}) for day in prepared.tolist()]
+    assert shown == [f"day ≤ {day}" for day in all_days.astype(str)]
 
 
 @pytest.mark.parametrize("method", ["gradient-boosting", "auc-rls"])

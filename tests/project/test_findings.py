@@ -692,3 +692,26 @@ def test_column_that_is_known_or_said_after_the_outcome_is_reported(role, code):
     assert separation.areas(table)["treated"] == pytest.approx(area)
     weak = treated(leak & (np.arange(6000) % 2 > 0), role)
     assert not found(table_of(y=y * 1.0, treated=weak, **markers), "leak")
+
+
+def test_number_code_of_missing_values_that_reveals_the_label_is_reported(tmp_path):
+    y = np.arange(900) % 5 == 0
+    known = np.where(y, np.arange(900) % 150 != 0, np.arange(900) % 59 == 1)
+    cells = np.where(known, RANDOM.integers(1, 90, 900), -999)
+    path = tmp_path / "coded.csv"
+    path.write_text("\n".join(["a,y", *(f"{a},{b:d}" for a, b in zip(cells, y, strict=True))]))
+    choices = {"label": "y", "absent": {"a": [-999]}}
+    disk = open_stream(path, **choices)
+    try:
+        for table in (read_table(path, **choices), disk):
+            (finding,) = (one for one in find(table) if one.kind == "leak")
+            assert (finding.code, finding.columns) == ("presence_separates", ("a",))
+    finally:
+        disk.close()
+
+
+def test_column_without_its_codes_is_counted_again():
+    coded = dataclasses.replace(column("a", [1.0, 2.0, -9.0, -9.0, np.nan]), absent=(-9.0,))
+    assert (coded.missing, coded.distinct) == (1, 3)
+    decoded = coded.decoded()
+    assert (decoded.missing, decoded.distinct) == (3, 2)

@@ -160,11 +160,11 @@ def test_leak_is_reported_of_runs_with_its_column(tmp_path):
         reference = DataReference.to_table(used)
         runs[name] = execute(plan_experiment(reference, "logistic", {}, Validation()), used)
     for present in (table, without):  # what the run used counts, not what the next one would
-        (leak,) = leaks_used(runs["all"], present)
+        (leak,) = leaks_used(runs["all"].experiment.data, present)
         assert leak.code == "trained_on_leak"
         assert "copy" in str(leak)
-        assert leaks_used(runs["clean"], present) == []
-    assert leaks_used(runs["all"], None) == []
+        assert leaks_used(runs["clean"].experiment.data, present) == []
+    assert leaks_used(runs["all"].experiment.data, None) == []
     write_report(tmp_path / "r.md", runs, (0.0, 0.1), {}, without)
     assert f"all: {leak}" in (tmp_path / "r.md").read_text(encoding="utf-8")
 

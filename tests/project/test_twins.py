@@ -20,7 +20,11 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.record import STOPPED, find_twin, same_scores
-from aucstudio.project.runs.settings_shown import differing_settings, settings_sentence
+from aucstudio.project.runs.settings_shown import (
+    differing_settings,
+    names_with_settings,
+    settings_sentence,
+)
 from aucstudio.project.runs.tuning import Tuning
 
 
@@ -133,3 +137,12 @@ def test_tpr_at_a_false_positive_rate_has_an_interval(table, made):
     several = tpr_summary(folds, 0.2)
     assert len(several.per_split) == 5
     assert several.value == pytest.approx(np.mean(several.per_split))
+
+
+def test_unfinished_run_is_named_so_and_leaves_other_names_alone(table):
+    whole = execute(plan(table, validation=Validation("folds", folds=3)), table)
+    stopped = dataclasses.replace(whole, splits=whole.splits[:2], status=STOPPED, id="stopped")
+    title = whole.experiment.title
+    names = names_with_settings([(title, whole), (f"{title} (2)", stopped)])
+    assert names[0] == title
+    assert names[1].startswith(f"{title} (2, 2 of 3")

@@ -408,7 +408,7 @@ class SVMpAUCTight(RangeSVM):
             return dataclasses.replace(search.fit(found), gap=None, finished=found.converged)
         if search.ranks_nothing(begun.weights):
             return search.fit(begun, notes(asked, used, nothing=True))
-        return search.fit(begun, (_collapsed(asked, used),))
+        return search.fit(begun, (notice("convex_surrogate_used", asked=asked, used=used),))
 
 
 def _descend(
@@ -436,7 +436,3 @@ def _descend(
     # No bound is known for a function that is not convex.
     needed = np.inf if finished else 0.0
     return Direction(weights=w, objective=objective, needed=needed, n_iter=search.n_iter)
-
-
-def _collapsed(asked: Range, used: Range) -> Notice:
-    return notice("convex_surrogate_used", asked=asked, used=used)

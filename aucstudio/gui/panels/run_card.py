@@ -307,7 +307,7 @@ class RunDetails(Card):
         key = record.id, None if table is None else table.sha256
         if key != self._leaks.key:
             self._reveals = []
-            self._leaks.ask(key, lambda _post: leaks_used(record, table))
+            self._leaks.ask(key, lambda _post: leaks_used(record.experiment.data, table))
 
     def _on_leaks(self, found: list[Notice]) -> None:
         if found != self._reveals:

@@ -155,13 +155,12 @@ class _Combination:
         others = [p for place, p in parts.items() if (place < k if forward else place != k)]
         if others:
             chosen = self._choose(together(others), k)
-            total = chosen.weights @ part.z
         elif forward:
             chosen = weigh_equally(self._experiment, part)
-            total = chosen.weights @ part.z
         else:
             chosen = self._choose(part, k, (0, FOLDS + 1))
-            total = self._second_level(k, part, chosen)
+        is_apart = forward or bool(others)
+        total = chosen.weights @ part.z if is_apart else self._second_level(k, part, chosen)
         model = self._combined(part, chosen)
         scores, seconds = total + model.intercept, time.perf_counter() - began
         return self._split(k, part, chosen, scores, model, seconds)
@@ -217,6 +216,7 @@ class _Combination:
         train, positive, trained = self._training(splits, part, chosen, model.intercept)
         objective = chosen.objective
         made = notice("combined", runs=len(splits))
+        course = np.array([seconds]), np.array([objective]), np.array([np.nan])
         return SplitResult(
             repeat=splits[0].repeat,
             fold=splits[0].fold,
@@ -227,7 +227,7 @@ class _Combination:
             train_scores=trained,
             test_scores=scores,
             model=model,
-            curve=_one_step(len(splits), seconds, objective),
+            curve=TrainingCurve(np.array([len(splits)]), *course),
             fit_seconds=seconds,
             objective=objective,
             gap=None,
@@ -283,15 +283,6 @@ class _Combination:
         message = Progress(k, len(self._splits), step, 0.0, None, finished=finished)
         if self._listen(message) and finished is None:
             raise Stopped(_CHOOSING)
-
-
-def _one_step(members: int, seconds: float, objective: float) -> TrainingCurve:
-    return TrainingCurve(
-        np.array([members], dtype=np.int64),
-        np.array([seconds]),
-        np.array([objective]),
-        np.array([np.nan]),
-    )
 
 
 class Combining(Place):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import DECLARED, roc
-from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask, class_counts
 from aucstudio.engine.crossfit.fitting import log_odds_smoothing
 from aucstudio.engine.ensembles.combined import Scale
 from aucstudio.engine.ensembles.selection import Criterion, choose_weights
@@ -46,8 +46,7 @@ class ScoredRows:
     @property
     def have_both_classes(self) -> bool:
         """Whether rows of both classes count."""
-        there = self.positive[self.counting]
-        return bool(there.any() and not there.all())
+        return all(class_counts(self.positive[self.counting]))
 
     def some(self, rows: Index) -> ScoredRows:
         """Return some of the rows."""

@@ -263,7 +263,11 @@ class Column(ColumnInfo):
 
     def decoded(self) -> Column:
         """Return the column with missing cells in place of number codes of missing values."""
-        return self.holding(self.measured()) if self.absent else self
+        if not self.absent or self.kind == "text":
+            return self
+        cells = self.measured()
+        missing, different = int(np.isnan(cells).sum()), Count(cells=cells)
+        return dataclasses.replace(self.holding(cells), missing=missing, different=different)
 
     @functools.cached_property
     def counts(self) -> dict[Any, int]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Index, Mask, class_counts
 from aucstudio.notices import notice, text
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo
@@ -317,7 +317,7 @@ def draw_splits(
     everything = np.arange(len(positive))
     if validation.scheme == FILE:
         return [Split(0, 0, everything, np.empty(0, dtype=np.intp))]
-    require_enough(int(min(positive.sum(), (~positive).sum())), validation)
+    require_enough(min(class_counts(positive)), validation)
     if validation.scheme == LEAVE_PAIR_OUT:
         if groups is not None:
             raise pairs_break_groups(groups.words)

@@ -17,11 +17,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.scorers import EnsembleScorer, Scorer, score_rows
-from aucstudio.project.data.preparing.preparation import (
-    Preparation,
-    column_features,
-    feature_groups,
-)
+from aucstudio.project.data.preparing.preparation import Preparation, feature_groups
 from aucstudio.project.data.preparing.preparation_choice import STANDARD, USUAL, PreparationChoice
 from aucstudio.project.data.text.dates import around
 from aucstudio.project.geometry.planes import evenly
@@ -106,24 +102,23 @@ def coefficients(splits: Sequence[SplitResult]) -> Coefficients | None:
 
 def gather_weights(found: Sequence[tuple[Preparation, Array]]) -> Coefficients:
     """Gather weights, given with the preparation whose features they are of."""
-    names = list(dict.fromkeys(name for learnt, _ in found for name in learnt.feature_names))
-    place = {name: k for k, name in enumerate(names)}
+    columns = dict[str, str]()
+    for learnt, _ in found:
+        columns |= dict(zip(learnt.feature_names, learnt.feature_columns, strict=True))
+    names, place = list(columns), {name: k for k, name in enumerate(columns)}
     weights, scales = (np.full((len(found), len(names)), np.nan) for _ in range(2))
     is_level = np.ones(len(names), dtype=bool)
-    columns = list(names)
     for s, (learnt, w) in enumerate(found):
         own = learnt.feature_names
         at = np.array([place[name] for name in own]) if own != names else np.arange(len(own))
         weights[s, at] = w
         scales[s, at] = np.concatenate([learnt.scales, np.ones(len(w) - len(learnt.scales))])
         is_level[at[: len(learnt.numbers)]] = False
-        for column, features in column_features(learnt).items():
-            for k in at[features].tolist():
-                columns[k] = column
     order = np.argsort(-np.abs(np.nanmean(weights, axis=0)), kind="stable")
+    ordered = tuple(names[k] for k in order.tolist())
     return Coefficients(
-        tuple(names[k] for k in order.tolist()),
-        tuple(columns[k] for k in order.tolist()),
+        ordered,
+        tuple(columns[name] for name in ordered),
         weights[:, order],
         np.nanmean(scales, axis=0)[order],
         is_level[order],

@@ -205,9 +205,12 @@ def _reached(scorer: EnsembleScorer, root: int) -> list[int]:
     return order
 
 
+_ROUNDING = 1e-6  # of a day that was scaled there and back
+
+
 def _holds_days(cells: Array) -> bool:
     known = cells[~np.isnan(cells)]
-    return bool((np.abs(known - np.rint(known)) < 1e-6).all())
+    return bool((np.abs(known - np.rint(known)) < _ROUNDING).all())
 
 
 def condition(
@@ -224,7 +227,7 @@ def condition(
         column, level = level_of(preparation, feature)
         return f"{column} ≠ {level}"
     value = float(preparation.in_own_unit(feature, np.array([threshold]))[0])
-    value = float(np.floor(value)) if feature in whole else value
+    value = float(np.floor(value + _ROUNDING)) if feature in whole else value
     limit = dates.date_text(value, layouts[name]) if name in layouts else plain_number(value)
     return f"{name} ≤ {limit}"
 

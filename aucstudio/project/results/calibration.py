@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from aucstudio.engine.arrays import Array, Index
+from aucstudio.engine.arrays import Array, Index, class_counts
 from aucstudio.engine.crossfit.folds import Folds, draw_folds, nested_scores
 from aucstudio.engine.reliability import (
     Decomposed,
@@ -156,7 +156,7 @@ def _folds(rows: HeldOut) -> Folds:
     others = [rows.positive[~held] for held in splits]
     if len(splits) >= _LEAST_SPLITS and all(one.any() and not one.all() for one in others):
         return [(np.flatnonzero(~held), np.flatnonzero(held)) for held in splits]
-    fewest = int(min(rows.positive.sum(), (~rows.positive).sum()))
+    fewest = min(class_counts(rows.positive))
     if fewest < 2:
         raise input_error("too_few_to_judge", rows=len(rows.positive), fewest=fewest)
     drawn = draw_folds(rows.positive, rows.groups, _FOLDS, _SEED)

@@ -37,6 +37,7 @@ from aucstudio.project.results.summary import (
     auc_summary,
     common_scores,
     comparable,
+    is_elsewhere,
     pauc_summary,
     ranking,
     same_rows,
@@ -112,9 +113,7 @@ class RunFigures:
 
     def trained_elsewhere(self, band: Band) -> bool:
         """Return whether the method was set to another FPR range than ``band``."""
-        return self.trained_for is not None and not np.allclose(
-            self.trained_for, band, rtol=0, atol=1e-9
-        )
+        return is_elsewhere(self.trained_for, band)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -394,7 +393,7 @@ def planned_difference(a: RunRecord, b: RunRecord) -> Notice | None:
     elif (test or other_test) and a.experiment.validation.scheme == b.experiment.validation.scheme:
         return notice("test_file_not_recorded")
     for code, describe in (
-        ("made_for_different_classes", _label),
+        ("made_for_different_classes", lambda made: f"{made.data.label} = {made.data.positive}"),
         ("split_differently", lambda made: made.validation.describe()),
         ("split_differently", _grouping),
         ("weighted_differently", _weighing),
@@ -453,10 +452,6 @@ def _files(a: DataReference, b: DataReference) -> str:
     first, second = PurePath(a.path).name, PurePath(b.path).name
     same = first == second
     return f"{first} has changed in the meantime" if same else f"{first} against {second}"
-
-
-def _label(made: Experiment) -> str:
-    return f"{made.data.label} = {made.data.positive}"
 
 
 def _weighing(made: Experiment) -> str:

@@ -16,6 +16,7 @@ from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.results.summary import (
+    Estimate,
     auc_summary,
     pauc_summary,
     range_notices,
@@ -61,18 +62,14 @@ def results_table(records: Sequence[RunRecord], band: Band) -> str:
     title = f"pAUC [{band[0]:g}, {band[1]:g}]"
     rows = [("method", "AUC", "95 % interval", title, "95 % interval", "s per fit")]
     for record in records:
-        area, part = auc_summary(record), pauc_summary(record, band)
-        rows.append(
-            (
-                record.experiment.title,
-                f"{area.value:.4f}",
-                interval_words(area.low, area.high),
-                f"{part.value:.4f}",
-                interval_words(part.low, part.high),
-                f"{record.fit_seconds:.3g}",
-            )
-        )
+        figures = *area_cells(auc_summary(record)), *area_cells(pauc_summary(record, band))
+        rows.append((record.experiment.title, *figures, f"{record.fit_seconds:.3g}"))
     return "\n".join([*aligned(rows), *texts(doubts(records, band))])
+
+
+def area_cells(found: Estimate) -> tuple[str, str]:
+    """Return an area with four decimals, and its interval."""
+    return f"{found.value:.4f}", interval_words(*found.bounds)
 
 
 def doubts(records: Sequence[RunRecord], band: Band) -> list[Notice]:

@@ -73,10 +73,9 @@ def _in_errors(pair: PairComparison, splits: int, tests: int) -> tuple[float, fl
     reach = max(pair.high - pair.difference, pair.difference - pair.low)
     if pair.significant or not pair.difference or not reach > 0:  # NaN is not above 0 either
         return None
-    measured = pair.difference * _quantile(1 - LEVEL, splits) / reach
-    return measured, _quantile(
-        (1 - LEVEL) / (1 if pair.correction == UNCORRECTED else tests), splits
-    )
+    corrected_for = 1 if pair.correction == UNCORRECTED else tests
+    ours, strict = (_quantile((1 - LEVEL) / many, splits) for many in (1, corrected_for))
+    return pair.difference * ours / reach, strict
 
 
 def assured(measured: float, critical: float, growth: float) -> float:

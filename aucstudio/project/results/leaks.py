@@ -1,4 +1,4 @@
-"""Columns of a run that reveal its label."""
+"""Columns that runs used although they reveal the label."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from aucstudio.notices import Notice, notice
 from aucstudio.project.data.findings.find import sampled_table
 from aucstudio.project.data.findings.separation import leaks
 from aucstudio.project.data.table import Table
-from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.experiment import DataReference
 
 
-def leaks_used(record: RunRecord, table: Table | None) -> list[Notice]:
-    """Return the findings about columns of a run that reveal the label; none without its table.
+def leaks_used(data: DataReference, table: Table | None) -> list[Notice]:
+    """Return the findings about columns used that reveal the label; none of another table.
 
-    They are those of the page Data while the table had the roles of the run.
+    They are those of the page Data while the table had these roles.
     """
-    data = record.experiment.data
     if table is None or table.sha256 != data.sha256:
         return []
     found = leaks(sampled_table(data.seen(table)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -99,20 +100,20 @@ def write_report(
         False-positive range of the partial AUC.
     pictures : mapping of caption to SVG bytes
     table : Table, optional
-        Searched for columns of the runs on it that reveal the label.
+        The table of the runs, whose findings are reported; columns that reveal the label also with
+        the runs that used them.
     more : sequence of Block
-        Further results.
+        Further results, shown before the pictures.
 
     Raises
     ------
     InputError
         If the file cannot be written.
     """
-    found = {n: auc_summary(r) if band == WHOLE else pauc_summary(r, band) for n, r in runs.items()}
-    made, names = runs, sorted(runs, key=lambda name: standing(runs[name], found[name].value))
-    runs = {name: made[name] for name in names}
-    pairs = _pairs(runs, band)
-    file = Path(next(iter(runs.values())).experiment.data.path).name
+    figures = {name: pauc_summary(record, band).value for name, record in runs.items()}
+    best_first = sorted(runs.items(), key=lambda run: standing(run[1], figures[run[0]]))
+    given, runs = runs, dict(best_first)
+    pairs, file = _pairs(runs, band), Path(best_first[0][1].experiment.data.path).name
     title = f"{file}: {runs_words(len(runs))}"
     blocks: list[Block] = [
         *_conclusion(runs, pairs, band),
@@ -128,7 +129,7 @@ def write_report(
     blocks += [*_differences(runs, pairs, band), *_counts(runs, band), *more]
     if pictures:
         blocks += [Heading("Pictures"), *(Picture(*item) for item in pictures.items())]
-    write_page(path, title, [*blocks, *_protocol(runs), *_repeat_blocks(made)])
+    write_page(path, title, [*blocks, *_protocol(runs), *_repeat_blocks(given)])
 
 
 def data_lines(runs: Mapping[str, RunRecord]) -> list[str]:
@@ -172,8 +173,7 @@ def _results(runs: Mapping[str, RunRecord], band: Band) -> TextTable:
     heads = ["Run", *(head for name in names for head in (name, "95 % interval"))]
     rows = []
     for name, record in runs.items():
-        areas = [auc_summary(record) if r == WHOLE else pauc_summary(record, r) for r in ranges]
-        cells = [cell for area in areas for cell in estimate_cells(area)]
+        cells = [cell for one in ranges for cell in estimate_cells(pauc_summary(record, one))]
         rows.append([name, *cells, figure_words(train_auc(record)), f"{record.fit_seconds:.3g}"])
     return TextTable([*heads, "Training AUC", "Seconds per fit"], rows)
 
@@ -223,11 +223,11 @@ def _remarks(runs: Mapping[str, RunRecord], band: Band, table: Table | None) -> 
     """Return what runs report, each sentence once, with the names of its runs unless all do."""
     from aucstudio.project.results.leaks import leaks_used
 
-    by_sentence: dict[str, list[str]] = {}
+    by_sentence, known = dict[str, list[str]](), functools.cache(leaks_used)
     for name, record in runs.items():
-        leaks = leaks_used(record, table)
-        notices = [*leaks, *stopped(record), *cautions(record), *trained_elsewhere(record, band)]
-        for sentence in texts([*notices, *fit_remarks(record)]):
+        notices = [*known(record.experiment.data, table), *stopped(record), *cautions(record)]
+        notices += [*trained_elsewhere(record, band), *fit_remarks(record)]
+        for sentence in texts(notices):
             by_sentence.setdefault(sentence, []).append(name)
     return [
         sentence if len(names) == len(runs) else f"{', '.join(names)}: {sentence}"
@@ -248,11 +248,12 @@ def _pairs(runs: Mapping[str, RunRecord], band: Band) -> Pairs:
 
 def _conclusion(runs: Mapping[str, RunRecord], found: Pairs, band: Band) -> list[Block]:
     """Return the sentence of Compare on the two best runs that can be compared."""
-    for measure, pairs in itertools.islice(found.items(), 1):
-        for pair in (pair for pair in pairs if not pair.refused):
-            words = measure_words(measure, band), rows_words(runs[pair.a])
-            return [Paragraph(pair_headline(pair, *words))]
-    return []
+    measure, pairs = next(iter(found.items()), ("", ()))
+    pair = next((pair for pair in pairs if not pair.refused), None)
+    if pair is None:
+        return []
+    words = measure_words(measure, band), rows_words(runs[pair.a])
+    return [Paragraph(pair_headline(pair, *words))]
 
 
 def _findings(runs: Mapping[str, RunRecord], table: Table | None) -> list[Block]:
@@ -278,8 +279,9 @@ def _differences(runs: Mapping[str, RunRecord], found: Pairs, band: Band) -> lis
             TextTable(heads, [*map(_pair_row, pairs)]),
             Paragraph(text("report_tests", several=several, measure=measure)),
         ]
-    apart = texts(one for pairs in [*found.values()][-1:] for pair in pairs for one in pair.notices)
-    return [*blocks, *([Paragraph(" ".join(apart))] if apart else [])]
+    # They are the same for every measure.
+    apart = " ".join(texts(one for pair in next(iter(found.values()), ()) for one in pair.notices))
+    return [*blocks, Paragraph(apart)] if apart else blocks
 
 
 def _pair_row(pair: PairComparison) -> tuple[str, str, str, str]:
@@ -507,7 +509,7 @@ def _pair_cells(pair: PairComparison) -> tuple[Cell, ...]:
 
 def estimate_cells(found: Estimate) -> tuple[str, str]:
     """Return an estimate and its interval as two cells."""
-    return figure_words(found.value), interval_words(found.low, found.high)
+    return figure_words(found.value), interval_words(*found.bounds)
 
 
 def subgroup_blocks(title: str, found: Subgroups, band: Band) -> list[Block]:
@@ -529,10 +531,8 @@ def subgroup_blocks(title: str, found: Subgroups, band: Band) -> list[Block]:
 
 def _subgroup_row(group: Subgroup) -> tuple[str, ...]:
     cells = [f"{group.positives:,}", f"{group.negatives:,}"]
-    for area in (group.auc, group.pauc):
-        cells += [figure_words(area.value), area.reason or interval_words(area.low, area.high)]
-    for rate in (group.tpr, group.fpr):
-        cells += estimate_cells(rate)
+    for found in (group.auc, group.pauc, group.tpr, group.fpr):
+        cells += [figure_words(found.value), found.reason or interval_words(*found.bounds)]
     threshold = "–" if math.isnan(group.threshold) else f"{group.threshold:.4g}"
     return (group.level, *cells, threshold)
 

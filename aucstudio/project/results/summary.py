@@ -469,10 +469,15 @@ def ranks_backwards(area: Estimate) -> bool:
     return area.high < _CHANCE
 
 
+def is_elsewhere(trained: Band | None, band: Band) -> bool:
+    """Return whether the range that a run was trained for, if any, is another one."""
+    return trained is not None and max(map(abs, np.subtract(trained, band))) > 1e-9
+
+
 def trained_elsewhere(record: RunRecord, band: Band) -> list[Notice]:
     """Return whether a run was trained for another FPR range than the one shown."""
     trained = trained_for(record)
-    if trained is None or max(abs(a - b) for a, b in zip(trained, band, strict=True)) <= 1e-9:
+    if not is_elsewhere(trained, band):
         return []
     code = "asked_for_other_range" if record.widened else "trained_for_other_range"
     return [notice(code, trained=trained, shown=band)]

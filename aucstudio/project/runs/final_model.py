@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
+from aucstudio.engine.arrays import class_counts
 from aucstudio.engine.calibration import KINDS, Calibration, calibrate
 from aucstudio.engine.roc import ThresholdRule, roc_curve
 from aucstudio.notices.words import percent_words, suggestion
@@ -220,7 +221,7 @@ def calibrated(
 
 def caution(kind: str, positive: NDArray[np.bool_]) -> str:
     """Return a caution against a kind on these rows; empty if there is none."""
-    fewest = min(int(positive.sum()), int((~positive).sum()))
+    fewest = min(class_counts(positive))
     if kind == "isotonic" and fewest < FEW_FOR_STEPS:
         return (
             "Isotonic calibration overfits where rows are few, and the smaller class has "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +31,6 @@ _LEVEL = 0.99
 # Scores that differ by no more than this share of their size differ by rounding.
 _ROUNDING = 1e-9
 FAR_BETTER = 0.1  # by how much an overfitted area on training rows exceeds the held-out interval
-# Largest probability that one of the columns separates the classes by chance.
-_BY_CHANCE = 1e-3
 
 
 def forward_notes(
@@ -199,8 +196,9 @@ def leak_notes(
         The training rows.
     positive : ndarray of bool, shape (N,)
     """
-    m, n = np.count_nonzero(positive), np.count_nonzero(~positive)
-    if not m or not n or 2 * len(names) > _BY_CHANCE * math.comb(m + n, m):
+    from aucstudio.project.data.findings.separation import rules_out_chance
+
+    if not rules_out_chance(positive, len(names)):
         return ()
     (low, high), (below, above) = (
         (np.fmin.reduce(part), np.fmax.reduce(part)) for part in (X[positive], X[~positive])

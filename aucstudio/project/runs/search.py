@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import METHODS, roc
+from aucstudio.engine.arrays import class_counts
 from aucstudio.engine.fit import without_convergence_warnings
 from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.engine.params import InvalidSetting
@@ -154,7 +155,7 @@ class Evaluator:
         return parts
 
     def _drawn_folds(self) -> list[tuple[Rows, Rows]]:
-        fewest = int(min(self._positive.sum(), (~self._positive).sum()))
+        fewest = min(class_counts(self._positive))
         what = "training rows"
         if self._groups is not None:
             fewest = self._groups.fewest(self._positive)

@@ -92,9 +92,6 @@ def differing_settings(record: RunRecord) -> str:
     return ", ".join(texts)
 
 
-_UNFINISHED = "unfinished"
-
-
 def unfinished_words(record: RunRecord) -> str:
     """State how many of the planned splits have finished; empty if all have."""
     planned = record.planned_splits
@@ -113,13 +110,11 @@ def names_with_settings(named: Sequence[tuple[str, RunRecord]]) -> list[str]:
             by_method.setdefault(made.method, {})[place] = _by_name(record)
     for alike in by_method.values():
         every = dict.fromkeys(itertools.chain.from_iterable(alike.values()))
-        differing = [
-            key
-            for key in every
-            if key == _UNFINISHED or len({one.get(key) for one in alike.values()}) > 1
-        ]
+        differing = [key for key in every if len({one.get(key) for one in alike.values()}) > 1]
         for place, settings in alike.items():
-            if words := ", ".join(settings[key] for key in differing if settings.get(key)):
+            known = [settings[key] for key in differing if settings.get(key)]
+            unfinished = unfinished_words(named[place][1])
+            if words := ", ".join(filter(None, (*known, unfinished))):
                 title, _, number = names[place].removesuffix(")").partition(" (")
                 names[place] = f"{title} ({', '.join(filter(None, (number, words)))})"
     return names
@@ -129,8 +124,6 @@ def _by_name(record: RunRecord) -> dict[object, str]:
     made = record.experiment
     settings: dict[object, str] = {one.name: str(one) for one in shown_settings(made)}
     splitting: dict[object, str] = dict(enumerate(made.validation.describe().split(", ")))
-    if unfinished := unfinished_words(record):
-        splitting |= {0: "", _UNFINISHED: unfinished}
     prepared = ", ".join(made.preparation.differing())
     return settings | {"preparation": prepared, "tuned": _chosen(record)} | splitting
 

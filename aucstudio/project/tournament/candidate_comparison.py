@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aucstudio.engine import DECLARED, METHODS
+from aucstudio.engine import METHODS
 from aucstudio.engine.arrays import Array, Index, Mask, class_counts
 from aucstudio.engine.crossfit.fitting import CrossFit, Outcome, Task, able, share_trees
 from aucstudio.engine.crossfit.folds import best_alone, draw_folds, lead_of, nested_scores
@@ -125,15 +125,8 @@ class CandidateComparison:
         self.not_begun: list[Member] = []
         self.course: list[Milestone] = []
         self._estimates: dict[tuple[Member, ...], CriterionEstimate] = {}
-        made, too_large = able(self.entrants, *class_counts(self.positive), self.X.shape[1])
-        unable = [] if self.weights is None else self.entrants
-        unable = [m for m in unable if not DECLARED[m.method].takes_weights]
-        self._unfit = too_large | dict.fromkeys(unable, "it takes no row weights")
-        estimators = {
-            member: share_trees(made[member], self.n_folds)
-            for member in self.entrants
-            if member not in self._unfit
-        }
+        made, self._unfit = able(self.entrants, *class_counts(self.positive), self.X.shape[1])
+        estimators = {member: share_trees(one, self.n_folds) for member, one in made.items()}
         rows = self.X, self.positive, self._folds
         self.fits = CrossFit(*rows, estimators, self.criterion, Monitor(), self.weights)
         largest = max((len(train) for train, _ in self._folds), default=0) / len(self.positive)
@@ -141,6 +134,7 @@ class CandidateComparison:
         self._expected = {
             member: _OVERHEAD + (one.estimate(m, n, self.X.shape[1]).seconds or 0.0)
             for member, one in estimators.items()
+            if member not in self.fits.failed
         }
         self._admitted: dict[Member, bool] = {}
         self._under_way: dict[Task, None] = {}

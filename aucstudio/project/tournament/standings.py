@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine import inference, roc
-from aucstudio.engine.arrays import class_counts
 from aucstudio.engine.ensembles.combined import MemberShare
 from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.notices import text
@@ -211,11 +210,6 @@ class RowCounts:
 
     positives: int
     negatives: int
-
-    @classmethod
-    def of(cls, positive: NDArray[np.bool_]) -> RowCounts:
-        """Count the rows."""
-        return cls(*class_counts(positive))
 
     @property
     def all(self) -> int:

@@ -23,7 +23,7 @@ from aucstudio.notices.words import (
 )
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import FILE
-from aucstudio.project.results.documents import result_document
+from aucstudio.project.results.documents import area_cells, result_document
 from aucstudio.project.results.summary import Estimate, auc_summary, cautions, pauc_summary
 from aucstudio.project.results.thresholds import curve_of, vertex_of
 from aucstudio.project.runs.model import Model
@@ -221,15 +221,7 @@ def _row(entry: Standing, result: SearchResult) -> tuple[str, ...]:
     record = result.records[entry.method]
     area, part = auc_summary(record), pauc_summary(record, result.band)
     figures = f"{entry.held_out.value:.4f}", f"{entry.optimism:+.4f}"
-    return *first, *figures, *_cells(area), *_cells(part), seconds
-
-
-def _cells(found: Estimate) -> tuple[str, str]:
-    return f"{found.value:.4f}", _interval(found.low, found.high)
-
-
-def _interval(low: float, high: float) -> str:
-    return interval_words(low, high) if np.isfinite(low) else _NONE
+    return *first, *figures, *area_cells(area), *area_cells(part), seconds
 
 
 def verdict(result: SearchResult) -> Verdict:
@@ -270,8 +262,7 @@ def verdict(result: SearchResult) -> Verdict:
 
 
 def _figure(found: Estimate) -> str:
-    is_known = np.isfinite(found.low)
-    interval = _interval(found.low, found.high) if is_known else text("search_no_interval")
+    interval = interval_words(*found.bounds) if found.known else text("search_no_interval")
     return f"{figure_words(found.value)} ({interval})"
 
 

@@ -36,7 +36,7 @@ def copies(table: Table) -> Iterator[Finding]:
     """Find rows that are equal to another one in all features."""
     rows = np.flatnonzero(table.labelled()) if table.label else np.arange(table.rows)
     features = table.features
-    if any(column.distinct == column.height and not column.absent for column in features):
+    if any(column.distinct == column.height for column in features):
         return
     again, prints = repeated(features, rows)
     if not len(again):

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable
 
 from aucstudio.project.data.any_table import AnyTable
-from aucstudio.project.data.columns import fields_of
+from aucstudio.project.data.columns import fields_of, recast
 from aucstudio.project.data.finding import Finding, grouped, ranked
 from aucstudio.project.data.findings.classes import labelling, left_out, spellings, weights
 from aucstudio.project.data.findings.copies import copies
@@ -68,16 +68,14 @@ def find(
 def sampled_table(table: AnyTable) -> Table:
     """Return the table, or a sample of rows of a table on disk."""
     if isinstance(table, Table):
-        if not table.absent:
-            return table
-        measured = [c.holding(c.measured()) if c.absent else c for c in table.columns]
-        return dataclasses.replace(table, columns=tuple(measured))
+        columns = tuple(column.decoded() for column in table.columns)
+        return dataclasses.replace(table, columns=columns) if table.absent else table
     from aucstudio.project.data.disk.stream import DiskTable, sample_of
 
     assert isinstance(table, DiskTable)
     seen = sample_of(table, table.columns)
     columns = tuple(
-        dataclasses.replace(cells, role=column.role, why=column.why)
+        recast(cells, role=column.role, why=column.why, absent=column.absent).decoded()
         for cells, column in zip(seen, table.columns, strict=True)
     )
     return Table(**fields_of(table, AnyTable) | {"columns": columns, "row_numbers": None})

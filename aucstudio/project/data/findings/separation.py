@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from aucstudio.engine.arrays import Array, Index
+from aucstudio.engine.arrays import Array, Index, Mask, class_counts
 from aucstudio.project.data.columns import Column, spell_number
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.roles import is_named_code, is_named_identifier
@@ -33,10 +32,10 @@ MOST_CODES = 50
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ClassRows:
-    """Rows of the two classes."""
+    """Rows of the two classes, and which of them are positive."""
 
-    positive: Index
-    negative: Index
+    rows: Index
+    positive: Mask
 
     @classmethod
     def of(cls, table: Table) -> ClassRows | None:
@@ -48,22 +47,23 @@ class ClassRows:
             return None
         if table.positive is None:
             table = table.with_roles(positive=max(table.classes, key=lambda n: table.classes[n]))
-        (labelled,) = np.nonzero(table.labelled())
-        positive = table.is_positive()
-        found = cls(labelled[positive], labelled[~positive])
-        return found if len(found.positive) and len(found.negative) else None
+        found = cls(np.flatnonzero(table.labelled()), table.is_positive())
+        return found if all(found.counts) else None
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Numbers of positives and negatives."""
+        return class_counts(self.positive)
 
     def thinned(self, columns: int) -> ClassRows:
         """Return a random sample of fixed seed, small enough to be fast."""
         most = int(np.clip(_CELLS // max(columns, 1), _FEWEST, _MOST))
-        random = np.random.default_rng(0)
-        return ClassRows(*(_drawn(rows, most, random) for rows in (self.positive, self.negative)))
-
-
-def _drawn(rows: Index, most: int, random: np.random.Generator) -> Index:
-    if len(rows) <= most:
-        return rows
-    return np.sort(random.choice(rows, most, replace=False))
+        random, drawn = np.random.default_rng(0), []
+        for places in map(np.flatnonzero, (self.positive, ~self.positive)):
+            is_large = len(places) > most
+            drawn.append(random.choice(places, most, replace=False) if is_large else places)
+        kept = np.sort(np.concatenate(drawn))
+        return ClassRows(self.rows[kept], self.positive[kept])
 
 
 class SampledRows:
@@ -114,26 +114,23 @@ def areas(table: Table) -> dict[str, float]:
 
 def area_of(column: Column, rows: ClassRows) -> float | None:
     """Return the AUC of a single column, ranked by :func:`ranking`; None if it ranks nothing."""
-    both = np.concatenate([rows.positive, rows.negative])
-    found = ranking(column, both, np.arange(len(both)) < len(rows.positive))
+    found = ranking(column, rows.rows, rows.positive)
     return None if found is None else ranked_area(found[1][found[0]], found[1][~found[0]])
 
 
-def ranking(
-    column: Column, rows: Index, positive: NDArray[np.bool_]
-) -> tuple[NDArray[np.bool_], Array, str] | None:
-    """Return what a column alone predicts.
+def ranking(column: Column, rows: Index, positive: Mask) -> tuple[Mask, Array, str] | None:
+    """Return how a column alone ranks rows; None if no row has a value, or a class has no row.
 
     Returns
     -------
     positive : ndarray of bool
         The classes of the ranked rows.
     scores : ndarray
-        Numbers as they are, of rows that have one; of levels, a missing value among them, the rank
-        by the share of positives in other rows with that level; 1 and 0 where it separates the
-        classes better whether a row has a number.
+        Of numbers, the numbers themselves, in the rows that have one; or, if it separates the
+        classes better, 1 where there is a number and else 0. Of levels, missing values included,
+        the rank by the share of positives in other rows with the level.
     by : {VALUE, SHARE, PRESENCE}
-        What the scores are. None is returned if no row has a value, or a class has no row.
+        What the scores are.
     """
     column = column.decoded()
     known = column.known()[rows]
@@ -144,13 +141,12 @@ def ranking(
     values, classes = column.values[rows][known], positive[known]
     if known.all():
         return classes, values, VALUE
-    is_one = not classes.any() or bool(classes.all())
-    area = 0.5 if is_one else ranked_area(values[classes], values[~classes])
-    present = abs(float(known[positive].mean() - known[~positive].mean())) / 2
-    m, n = int(positive.sum()), int((~positive).sum())
-    if _is_plainly_more(present, abs(area - 0.5), m, n):
+    both = all(class_counts(classes))
+    area = ranked_area(values[classes], values[~classes]) if both else 0.5
+    present = 0.5 + abs(float(known[positive].mean() - known[~positive].mean())) / 2
+    if _is_plainly_more(present, max(area, 1 - area), positive):
         return positive, known.astype(float), PRESENCE
-    return None if is_one else (classes, values, VALUE)
+    return (classes, values, VALUE) if both else None
 
 
 def ranked_area(high: Array, low: Array) -> float:
@@ -160,17 +156,13 @@ def ranked_area(high: Array, low: Array) -> float:
     return float(below) / (2.0 * len(high) * len(low))
 
 
-def area_of_levels(column: Column, rows: ClassRows) -> float | None:
+def area_of_levels(column: Column, rows: ClassRows) -> float:
     """Return the area of levels, ranked by their share of positives in other rows."""
-    if not len(rows.positive) or not len(rows.negative):
-        return None
-    codes = codes_of(column, np.concatenate([rows.positive, rows.negative]))
-    positive = np.arange(len(codes)) < len(rows.positive)
-    scores = level_scores(codes, positive)
-    return ranked_area(scores[positive], scores[~positive])
+    scores = level_scores(codes_of(column, rows.rows), rows.positive)
+    return ranked_area(scores[rows.positive], scores[~rows.positive])
 
 
-def level_scores(codes: Index, positive: NDArray[np.bool_]) -> Array:
+def level_scores(codes: Index, positive: Mask) -> Array:
     """Score rows by the rank of their level among the shares of positives in the other half.
 
     Shares of levels with few rows are shrunk to the overall share. The halves are stratified. A
@@ -220,17 +212,17 @@ _ROWS_EACH = 3
 def leaks(table: Table) -> Iterator[Finding]:
     """Find features that are hardly known before the label."""
     sample, features = sampled(table), table.features
-    if sample is None or not _is_enough(sample.classes, len(features)):
+    if sample is None or not rules_out_chance(sample.classes.positive, len(features)):
         return
     classes = sample.classes
     is_in = np.zeros((2, table.rows), dtype=bool)
-    is_in[0, classes.positive] = is_in[1, classes.negative] = True
+    is_in[classes.positive.astype(np.intp), classes.rows] = True
     others = []
     for column in features:
         if isinstance(column, SparseColumn) and _is_tied(column, is_in):
             continue
         one = _presence_separates(table, column, classes) or _separates(table, column, sample)
-        if one or (one := next(_nearly_the_label(table, column), None)):
+        if one := one or _nearly_the_label(table, column):
             yield one
         else:
             others.append(column)
@@ -249,16 +241,16 @@ def _separates(table: Table, column: Column, sample: SampledRows) -> Finding | N
     return found(code, column.name, rows=table.rows, label=table.label, area=shown)
 
 
-def _is_tied(column: SparseColumn, is_in: NDArray[np.bool_]) -> bool:
+def _is_tied(column: SparseColumn, is_in: Mask) -> bool:
     """Return whether pairs tied at zero rule out that a column separates the classes."""
     rows = column.cells[0]
     shares = 1.0 - is_in[:, rows].sum(axis=1) / is_in.sum(axis=1)
     return bool(1.0 - shares[0] * shares[1] / 2 < _SUSPECT)
 
 
-def _is_enough(classes: ClassRows, columns: int) -> bool:
+def rules_out_chance(positive: Mask, columns: int) -> bool:
     """Return whether the rows are too many for one of the columns to separate them by chance."""
-    m, n = len(classes.positive), len(classes.negative)
+    m, n = class_counts(positive)
     orders = math.lgamma(m + n + 1) - math.lgamma(m + 1) - math.lgamma(n + 1)
     return math.log(2 * max(columns, 1)) - orders < math.log(_BY_CHANCE)
 
@@ -268,7 +260,7 @@ def _area(column: Column, rows: ClassRows, area: float | None) -> float:
     best = 0.5 if area is None else max(area, 1.0 - area)
     most = min(MOST_CODES, (column.height - column.missing) // _ROWS_EACH)
     if column.role == "number" and 2 < column.distinct <= most:
-        best = max(best, area_of_levels(column, rows) or 0.5)
+        best = max(best, area_of_levels(column, rows))
     return best
 
 
@@ -286,12 +278,12 @@ def _is_the_label(table: Table, column: Column) -> bool:
     return len(np.unique(pairs)) == column.distinct
 
 
-def _nearly_the_label(table: Table, column: Column) -> Iterator[Finding]:
+def _nearly_the_label(table: Table, column: Column) -> Finding | None:
     """Find a column of two values that equals the label in all but a few rows."""
     assert table.label is not None
     label = table.column(table.label)
     if any(one.different.exceeds(2) or not one.different.exceeds(1) for one in (column, label)):
-        return
+        return None
     (rows,) = np.nonzero(column.known() & label.known())
     ours, theirs = codes_of(column, rows), codes_of(label, rows)
     counts = np.zeros((2, 2), dtype=np.int64)
@@ -301,14 +293,17 @@ def _nearly_the_label(table: Table, column: Column) -> Iterator[Finding]:
     # Also by class, because in a rare class a few rows matter.
     most = np.maximum(1, _ASTRAY * counts.sum(axis=0))
     if len(rows) < _FEWEST_KNOWN or not total or total > max(1, _ASTRAY * len(rows)):
-        return
-    if counts.sum(axis=0).min() >= _FEWEST_OF_CLASS and (astray <= most).all():
-        facts: dict[str, Any] = {"label": table.label, "astray": total, "known": len(rows)}
-        yield found("nearly_the_label", column.name, rows=table.rows, **facts)
+        return None
+    if counts.sum(axis=0).min() < _FEWEST_OF_CLASS or (astray > most).any():
+        return None
+    facts: dict[str, Any] = {"label": table.label, "astray": total, "known": len(rows)}
+    return found("nearly_the_label", column.name, rows=table.rows, **facts)
 
 
-# Least area, by its lower limit, from which whether a value is missing is hardly known before.
+# Least area, by its lower limit, from which it is hardly known before whether a value is missing.
 _LEAST_PRESENCE = 0.9
+# Normal quantile of the lower limits.
+_QUANTILE = 2.326  # 99 %
 
 
 def _presence_separates(table: Table, column: Column, classes: ClassRows) -> Finding | None:
@@ -316,23 +311,17 @@ def _presence_separates(table: Table, column: Column, classes: ClassRows) -> Fin
     if not column.missing:
         return None
     known = column.known()
-    rows = classes.positive, classes.negative
-    shares = [float(known[part].mean()) for part in rows]
-    (less, few), (more, many) = sorted(zip(shares, map(len, rows), strict=True))
+    parts = [known[classes.rows[of]] for of in (classes.positive, ~classes.positive)]
+    shares = [float(part.mean()) for part in parts]
+    (less, few), (more, many) = sorted(zip(shares, map(len, parts), strict=True))
     area = 0.5 + (more - less) / 2
     if area >= _TELLING:
         words = "only" if shares[0] == more else "everywhere but"
         facts: dict[str, Any] = {"words": words, "positive": table.positive or "one class"}
         return found("known_in_one_class", column.name, rows=table.rows, **facts)
-    low = (_at_least(more, many) + _at_least(1.0 - less, few)) / 2
-    is_enough = low >= _LEAST_PRESENCE
-    return (
-        found("presence_separates", column.name, rows=table.rows, area=area) if is_enough else None
-    )
-
-
-# Normal quantile of the lower limits.
-_QUANTILE = 2.326  # 99 %
+    if (_at_least(more, many) + _at_least(1.0 - less, few)) / 2 < _LEAST_PRESENCE:
+        return None
+    return found("presence_separates", column.name, rows=table.rows, area=area)
 
 
 def _at_least(share: float, count: int) -> float:
@@ -354,7 +343,7 @@ def _finds_alone(table: Table, features: list[Column], sample: SampledRows) -> I
     is_sparse = any(isinstance(column, SparseColumn) for column in table.features)
     if table.positive is None or len(features) < _LEAST_FEATURES or is_sparse:
         return
-    m, n = len(sample.rows.positive), len(sample.rows.negative)
+    m, n = sample.rows.counts
     every = [_at_few_false(column, sample.rows) for column in features]
     for (most, least), found_by in zip(_FOUND_AT, zip(*every, strict=True), strict=True):
         first, second = sorted(range(len(features)), key=lambda k: -found_by[k][0])[:2]
@@ -373,18 +362,17 @@ def _at_few_false(column: Column, rows: ClassRows) -> list[tuple[int, int]]:
 
     Numbers are used in both directions, and as levels if they are few, as in :func:`_area`.
     """
-    both, m = np.concatenate([rows.positive, rows.negative]), len(rows.positive)
-    ways: list[Array] = []
+    positive, ways = rows.positive, list[Array]()
     if column.role == "number":
-        cells = column.values[both]
+        cells = column.values[rows.rows]
         ways = [np.where(np.isnan(cells), -np.inf, sign * cells) for sign in (1.0, -1.0)]
     if column.role != "number" or not column.different.exceeds(MOST_CODES):
-        ways.append(level_scores(codes_of(column, both), np.arange(len(both)) < m))
+        ways.append(level_scores(codes_of(column, rows.rows), positive))
     found: list[list[tuple[int, int]]] = []
     for scores in ways:
-        low = np.sort(scores[m:])
+        high, low = scores[positive], np.sort(scores[~positive])
         ends = [low[-1 - int(most * len(low))] for most, _least in _FOUND_AT]
-        found.append([(int((scores[:m] > e).sum()), int((low > e).sum())) for e in ends])
+        found.append([(int((high > e).sum()), int((low > e).sum())) for e in ends])
     return [max(at, key=lambda one: (one[0], -one[1])) for at in zip(*found, strict=True)]
 
 
@@ -428,13 +416,14 @@ def _may_be_codes(column: Column) -> bool:
 def _areas(column: Column, sample: SampledRows) -> tuple[float, float] | None:
     """Return the areas of numbers, in the better direction, and of levels, if these are better."""
     numbers, levels = sample.area(column), area_of_levels(column, sample.rows)
-    if numbers is None or levels is None:
+    if numbers is None:
         return None
-    numbers, m, n = max(numbers, 1 - numbers), len(sample.rows.positive), len(sample.rows.negative)
-    return (numbers, levels) if _is_plainly_more(levels, numbers, m, n) else None
+    numbers = max(numbers, 1 - numbers)
+    return (numbers, levels) if _is_plainly_more(levels, numbers, sample.rows.positive) else None
 
 
-def _is_plainly_more(better: float, area: float, m: int, n: int) -> bool:
-    """Return whether an area of so many rows is greater than another beyond chance."""
+def _is_plainly_more(better: float, area: float, positive: Mask) -> bool:
+    """Return whether an area of such rows is greater than another one beyond chance."""
+    m, n = class_counts(positive)
     error = math.sqrt((m + n + 1) / (12 * m * n))
     return better - area > max(_GAIN, _ERRORS * error)

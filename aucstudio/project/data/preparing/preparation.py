@@ -121,6 +121,11 @@ class Preparation(PreparationSettings):
         return [*self.numbers, *(f"{name} = {level}" for name, level in self.coded)]
 
     @property
+    def feature_columns(self) -> list[str]:
+        """The column of the table that each prepared column is of."""
+        return [*map(self.source, self.numbers), *(name for name, _ in self.coded)]
+
+    @property
     def coded(self) -> list[tuple[str, str]]:
         """Column and level of the 0/1 features, which follow the numbers."""
         levels = zip(self.categories, self.levels, strict=True)
@@ -368,8 +373,7 @@ def feature_groups(p: Preparation) -> dict[str, slice]:
 def column_features(p: Preparation) -> dict[str, Index]:
     """Return all features of each column of the table, indicators of missing values included."""
     found: dict[str, list[int]] = {}
-    columns = [*map(p.source, p.numbers), *(name for name, _ in p.coded)]
-    for k, column in enumerate(columns):
+    for k, column in enumerate(p.feature_columns):
         found.setdefault(column, []).append(k)
     return {column: np.array(features, dtype=np.intp) for column, features in found.items()}
 

@@ -33,7 +33,7 @@ from aucstudio.project.data.text.layout import Layout
 from aucstudio.project.data.text.numerals import (
     NumberFormat,
     formats,
-    is_missing_number,
+    known_numbers,
     may_be_grouped,
 )
 from aucstudio.project.data.text.rows import AGAIN
@@ -344,7 +344,7 @@ def _about_repeated_names(
 
 def _about_text(name: str, cells: list[str], stray: str, dialect: Dialect) -> Iterator[Finding]:
     """Report why a column that might be numbers is text."""
-    known = [cell for cell in cells if not is_missing_number(cell, dialect.number_words)]
+    known = known_numbers(cells, dialect.number_words)
     if not stray:
         # The first cell that is not a number, if most are.
         most = int((1 - _NEARLY) * len(known))
