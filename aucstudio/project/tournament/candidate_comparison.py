@@ -129,6 +129,7 @@ class CandidateComparison:
         estimators = {member: share_trees(one, self.n_folds) for member, one in made.items()}
         rows = self.X, self.positive, self._folds
         self.fits = CrossFit(*rows, estimators, self.criterion, Monitor(), self.weights)
+        self._unfit |= self.fits.failed  # by then those that take no weights
         largest = max((len(train) for train, _ in self._folds), default=0) / len(self.positive)
         m, n = (round(largest * count) for count in class_counts(self.positive))
         self._expected = {
