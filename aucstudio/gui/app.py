@@ -27,7 +27,6 @@ from aucstudio.project.store.project.database import DamagedError
 from aucstudio.project.work import signals
 from aucstudio.project.work.job import Job
 from aucstudio.project.work.processes import the_processes
-from aucstudio.project.work.submit import Place
 
 _MILLISECONDS = 1000
 
@@ -83,20 +82,14 @@ def make_application(theme: str | None = None) -> QApplication:
     return application
 
 
-def create_window(path: str | Path | None = None, place: Place | None = None) -> MainWindow:
+def create_window(path: str | Path | None = None) -> MainWindow:
     """Make the main window on the running QApplication and open a file if one is given.
 
     All pages are made at once, so that every control can be found by its name.
-
-    Parameters
-    ----------
-    path : str or Path, optional
-    place : Place, optional
-        Where runs are made; by default in processes that all windows share.
     """
     make_application()
     _load_the_rest()
-    window = MainWindow(place or the_processes())
+    window = MainWindow(the_processes())
     assert window.views
     if path is not None:
         window.open_now(path)

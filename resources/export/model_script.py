@@ -122,8 +122,8 @@ def prepare(columns: dict[str, list[Any]], decimal: str) -> np.ndarray:
         levels = category["levels"]
         known = {text: first for first, *others in category.get("same", []) for text in others}
         texts = [known.get(text, text) for text in spell(columns[category["name"]], decimal)]
-        if not category.get("rest") or "rare" in category:
-            report_unseen(category["name"], texts, {*levels, *category.get("rare", ())})
+        if "others" in category:
+            report_unseen(category["name"], texts, {*levels, *category["others"]})
         if category.get("rest"):
             texts = [text if text in levels else RARE for text in texts]
         spelled = np.array(texts, dtype=np.str_)
@@ -611,6 +611,9 @@ def read_table(
             rows.append(cells)
         elif cells:
             left_out.append((reader.line_num, len(cells)))
+    while rows and is_total(rows[-1]):
+        rows.pop()
+        sys.stderr.write(f"{path}: the last row is left out: a row of totals\n")
     for line, count in left_out[:SAID]:
         sys.stderr.write(
             f"{path}, line {line} is left out: it has {count} cells, the header {len(names)}\n"
@@ -621,6 +624,13 @@ def read_table(
         raise ValueError("most rows do not have as many cells as the header: try --delimiter")
     # Of columns with the same name the first counts.
     return {name: [row[k] for row in rows] for k, name in reversed(list(enumerate(names)))}
+
+
+def is_total(cells: list[str]) -> bool:
+    """Return whether a row has gaps and begins like one of totals, which the training table had."""
+    filled = [cell.strip(BLANKS).lower() for cell in cells if cell.strip(BLANKS)]
+    words = re.compile(MODEL.get("totals", "(?!)"))
+    return 0 < len(filled) < len(cells) and bool(words.fullmatch(filled[0].rstrip(": ")))
 
 
 SAID = 10  # lines or levels that are named one by one

@@ -115,7 +115,7 @@ def main():
             session.put_plan(dataclasses.replace(session.plan, method=method))
             before = len(session.shown_runs())
             pauses.begin()
-            session.runs.run_methods()
+            session.runs.start([session.runs.planned()])
             wait(application, lambda before=before: len(session.shown_runs()) > before)
             wait(application, lambda: not session.busy)
             print(f"{method} trained, longest pause {pauses}", flush=True)

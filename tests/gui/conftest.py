@@ -203,7 +203,7 @@ def train(qtbot, session, method="auc-rls", **params):
     session.study.plan = dataclasses.replace(
         plan, method=method, params={**plan.params, method: params}
     )
-    session.runs.run_methods()
+    session.runs.start([session.runs.planned()])
     qtbot.waitUntil(lambda: not session.busy)
     return session.shown_runs()[-1].record
 

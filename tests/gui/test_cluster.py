@@ -62,7 +62,7 @@ def test_runs_use_the_cluster_and_a_lost_scheduler_is_reported(
     session.put_plan(plan)
     said = []
     on(session, "live", lambda: said.append(window_strip.words.toolTip()))
-    session.runs.run_methods(tuned=True)
+    session.runs.start([session.runs.planned(tuned=True)])
     assert not dialog.toggle.isEnabled()
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     record = session.records[session.selected]
@@ -80,7 +80,7 @@ def test_runs_use_the_cluster_and_a_lost_scheduler_is_reported(
     qtbot.waitUntil(lambda: session.runs.cluster.workers is None, timeout=PATIENCE)
     assert f"Connection to the Dask scheduler at {dask.address} lost" in dialog.words.text()
     assert (dialog.toggle.text(), dialog.words.property("role")) == ("&Connect", "error")
-    session.runs.run_methods()
+    session.runs.start([session.runs.planned()])
     qtbot.waitUntil(lambda: not session.busy, timeout=PATIENCE)
     assert session.records[session.selected].status == "done"
 

@@ -20,7 +20,7 @@ from tests.gui.conftest import card_text, make_record, put
 def session(window, table_file, qtbot):
     window.open_now(table_file)
     made = window.session
-    made.runs.run_methods(["auc-rls", "logistic"])
+    made.runs.start([made.runs.planned("auc-rls"), made.runs.planned("logistic")])
     qtbot.waitUntil(lambda: not made.busy and len(made.shown_runs()) == 2)
     return made
 
@@ -63,7 +63,7 @@ def test_disabled_combine_action_shows_its_reason(window, session, qtbot):
     assert action.isEnabled()
     folds = Validation(scheme="folds", folds=3)
     session.edit(dataclasses.replace(session.plan, validation=folds), "Folds")
-    session.runs.run_methods(["auc-rls"])
+    session.runs.start([session.runs.planned("auc-rls")])
     qtbot.waitUntil(lambda: not session.busy and len(session.shown_runs()) == 3)
     assert "shares no held-out rows with" in action.toolTip()
     assert not action.isEnabled()

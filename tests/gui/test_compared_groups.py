@@ -127,7 +127,7 @@ def test_of_many_levels_those_with_most_positives_are_drawn_and_named(
     assert len(page.picture.lines) == 8
     drawn = {name.text for _line, name in page.picture.legend.items}
     assert drawn == {group.level for group in most}
-    assert "12 not drawn" in view.sentence.text()
+    assert text("levels_drawn", drawn=8, levels=20) in view.sentence.text()
     hidden = next(k for k, group in enumerate(groups) if group.level not in drawn)
     page.table.selectRow(hidden)
     assert len(page.picture.lines) == 9

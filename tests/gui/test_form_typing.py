@@ -29,7 +29,7 @@ def field_of(panel, method, name, qtbot):
 
 
 def run_and_wait(session, qtbot):
-    session.runs.run_methods()
+    session.runs.start([session.runs.planned()])
     qtbot.waitUntil(lambda: not session.busy)
 
 

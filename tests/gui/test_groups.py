@@ -49,7 +49,7 @@ def test_run_that_would_split_groups_is_rejected(grouped, validation, setting):
     plan = dataclasses.replace(grouped.plan, validation=validation, method="auc-rls")
     grouped.edit(plan, "scheme")
     with pytest.raises(InputError, match="rows of one town") as caught:
-        grouped.runs.run_methods()
+        grouped.runs.start([grouped.runs.planned()])
     assert caught.value.setting == setting
     assert not grouped.busy
     assert not grouped.queue

@@ -39,7 +39,7 @@ def start_runs(session, table_file, *methods):
     folds = Validation(scheme="folds", folds=3)
     for method in methods:
         session.edit(dataclasses.replace(session.plan, method=method, validation=folds), "choose")
-        session.runs.run_methods()
+        session.runs.start([session.runs.planned()])
 
 
 def texts(model):
@@ -173,7 +173,7 @@ def test_run_requested_during_preparation_is_queued(session, table_file, qtbot, 
     gate.wait(qtbot)
     for method in ("rls", "rank-svm"):
         session.edit(dataclasses.replace(session.plan, method=method), "choose")
-        session.runs.run_methods()
+        session.runs.start([session.runs.planned()])
     assert [one.experiment.method for one in session.queue] == ["rls", "rank-svm"]
     gate.open()
     qtbot.waitUntil(lambda: not session.busy)
@@ -199,7 +199,7 @@ def test_missing_test_file_fails_its_run_only(session, table_file, qtbot, tmp_pa
     )
     for validation in schemes:
         session.edit(dataclasses.replace(session.plan, validation=validation), "choose")
-        session.runs.run_methods()
+        session.runs.start([session.runs.planned()])
     gone.unlink()
     qtbot.waitUntil(lambda: not session.busy)
     records = list(session.records.values())

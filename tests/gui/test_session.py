@@ -26,7 +26,7 @@ def run(session, table_file, qtbot):
     def go(method, **params):
         plan = dataclasses.replace(session.plan, method=method, params={method: params})
         session.edit(plan, "set up")
-        session.runs.run_methods()
+        session.runs.start([session.runs.planned()])
         qtbot.waitUntil(lambda: not session.busy)
         return session.records[session.selected]
 
@@ -42,7 +42,7 @@ def test_finished_run_is_saved_before_it_is_listed(session, table_file, qtbot):
             seen.append((len(session.records), len(session.project.runs())))
 
     on(session, "runs", look)
-    session.runs.run_methods()
+    session.runs.start([session.runs.planned()])
     qtbot.waitUntil(lambda: not session.busy)
     assert seen
     assert all(on_disk >= listed for listed, on_disk in seen)
@@ -117,13 +117,13 @@ def test_queued_runs_get_distinct_names_and_colours(session, table_file, qtbot):
     session.files.open_now(table_file, "table")
     for method in ("auc-rls", "auc-svm", "auc-rls"):
         session.edit(dataclasses.replace(session.plan, method=method), "choose")
-        session.runs.run_methods()
+        session.runs.start([session.runs.planned()])
     qtbot.waitUntil(lambda: not session.busy and not session.queue)
     looks = list(session.plan.looks.values())
     assert [look.name for look in looks] == ["AUC-RLS", "AUC-SVM", "AUC-RLS (2)"]
     assert len({look.colour for look in looks}) == 3
     session.set_looks([*session.plan.looks][:2], "Remove 2 runs", removed=True)
-    session.runs.run_methods()
+    session.runs.start([session.runs.planned()])
     qtbot.waitUntil(lambda: not session.busy and not session.queue, timeout=PATIENCE)
     session.undo_stack.undo()
     assert len({look.colour for look in session.plan.looks.values()}) == 4
@@ -135,7 +135,7 @@ def test_stopped_run_keeps_its_finished_splits(session, table_file, qtbot, monke
     session.files.open_now(table_file, "table")
     plan = dataclasses.replace(session.plan, validation=Validation(scheme="folds", folds=5))
     session.edit(plan, "folds")
-    session.runs.run_methods()
+    session.runs.start([session.runs.planned()])
     gate.wait(qtbot)
     session.stop()
     qtbot.waitUntil(lambda: not session.busy)
@@ -194,7 +194,7 @@ def test_invalid_setting_starts_no_run(session, table_file):
     plan = dataclasses.replace(session.plan, method="auc-svm", params={"auc-svm": {"C": 0.0}})
     session.edit(plan, "bad")
     with pytest.raises(InvalidSetting):
-        session.runs.run_methods()
+        session.runs.start([session.runs.planned()])
     assert not session.busy
     assert session.project is None
 
@@ -247,7 +247,7 @@ def held(session, table_file, qtbot, monkeypatch):
     """A running job that blocks until released, at the latest after the test."""
     session.files.open_now(table_file, "table")
     made = Gate(monkeypatch, METHODS["auc-rls"], "_fit")
-    session.runs.run_methods()
+    session.runs.start([session.runs.planned()])
     made.wait(qtbot)
     yield made
     made.open()
@@ -364,7 +364,7 @@ def test_running_job_stays_in_its_project_after_opening_a_table(
     session, held, qtbot, tmp_path, table
 ):
     save_as(session, tmp_path / "its own.aucproj")
-    session.runs.run_methods()  # waits
+    session.runs.start([session.runs.planned()])  # waits
     messages = []
     session.message.connect(messages.append)
     session.files.open_now(write_table(tmp_path / "another.csv", seed=5), "table")
@@ -436,7 +436,7 @@ def test_run_that_was_started_last_is_selected_when_it_ends(session, run):
 
 def test_finished_run_is_not_selected_once_another_was_chosen(session, run, qtbot):
     first, second = run("auc-rls"), run("rls")
-    session.runs.run_methods(["logistic"])
+    session.runs.start([session.runs.planned("logistic")])
     session.select(first.id)
     session.select(second.id)  # the last of the list
     qtbot.waitUntil(lambda: not session.busy)
@@ -448,7 +448,7 @@ def test_only_the_run_that_was_queued_last_is_selected(session, run, qtbot):
     run("auc-rls")
     selected = []
     on(session, "selection", lambda: selected.append(session.selected))
-    session.runs.run_methods(["rls", "logistic"])
+    session.runs.start([session.runs.planned("rls"), session.runs.planned("logistic")])
     qtbot.waitUntil(lambda: not session.busy)
     assert selected == [list(session.records)[-1]]
     assert session.records[session.selected].experiment.method == "logistic"

@@ -580,3 +580,31 @@ def test_script_counts_levels_that_training_did_not_have(trained, study, tmp_pat
     done = run_script(script, table)
     assert f"column {category}: 2 rows have levels that training did not have" in done.stderr
     assert "('nowhere')" in done.stderr
+
+
+def test_script_knows_all_levels_of_the_training(tmp_path):
+    path, script = tmp_path / "t.csv", tmp_path / "exported.py"
+    rows = [f"{k % 7},B{k * 7 % 151},{'uv'[k % 5 < 2]}" for k in range(600)]
+    path.write_text("\n".join(["x,branch,y", *rows]) + "\n")
+    table = read_table(path, label="y")
+    plan = plan_experiment(DataReference.to_table(table), "auc-rls", {}, Validation(test_size=0.5))
+    export_model(execute(plan, table).splits[0].model, "script", script)
+    assert run_script(script, path).stderr == ""
+    path.write_text("\n".join(["x,branch,y", *rows, "1,nowhere,u"]) + "\n")
+    found = run_script(script, path).stderr
+    assert "1 row has a level that training did not have" in found
+    assert "'nowhere'" in found
+
+
+def test_script_leaves_out_totals_as_the_command_line_does(tmp_path):
+    path, script = tmp_path / "t.csv", tmp_path / "exported.py"
+    rows = [f"C{k},{k * 37 % 101},{k % 9},{'uv'[k % 5 < 2]}" for k in range(80)]
+    path.write_text("\n".join(["id,x,z,y", *rows, "Total:,4000,,"]) + "\n")
+    table = read_table(path, label="y")
+    plan = plan_experiment(DataReference.to_table(table), "auc-rls", {}, Validation(test_size=0.5))
+    export_model(execute(plan, table).splits[0].model, "script", script)
+    done = run_script(script, path)
+    assert done.stdout.count("\n") == 1 + table.rows == 81
+    assert "the last row is left out" in done.stderr
+    path.write_text("\n".join(["id,x,z,y", *rows, "Tot,40,,"]) + "\n")
+    assert run_script(script, path).stdout.count("\n") == 82

@@ -414,3 +414,14 @@ def test_saved_cells_are_written_as_they_were_read(tmp_path):
     path, marks = tmp_path / "rows.csv", (";", ",")
     save_rows(path, columns, np.arange(2), np.arange(1, 3), None, marks, lambda _done: None)
     assert path.read_text("utf-8").splitlines() == ["row;id;x", "1;799854;0,5", "2;77;"]
+
+
+def test_saved_percentages_are_read_by_the_schema_of_the_table(tmp_path):
+    path, saved = tmp_path / "t.csv", tmp_path / "rows.csv"
+    path.write_text("x,y\n" + "".join(f"{k / 10 - 1} %,{k % 2}\n" for k in range(40)))
+    table = read_table(path, label="y")
+    how = table.file_rows, None, (",", "."), lambda _done: None
+    save_rows(saved, table.columns, np.arange(table.rows), *how)
+    again = read_table(saved, schema=table.schema)
+    np.testing.assert_array_equal(again.column("x").values, table.column("x").values)
+    assert not again.unreadable

@@ -154,3 +154,31 @@ def test_invalid_workbooks_have_no_display_properties(tmp_path):
             for name in ("xl/styles.xml", "xl/workbook.xml", "xl/_rels/workbook.xml.rels"):
                 archive.writestr(name, content)
         assert not looks(path, "Data").widths
+
+
+def test_workbook_is_read_by_its_schema_as_it_was(tmp_path):
+    def as_text(sheet):
+        for k, cell in enumerate(sheet["B"][1:]):
+            cell.value = f"1.{100 + k},50 \u20ac"
+
+    path = write_book(tmp_path / "t.xlsx", as_text)
+    table = read_table(path, label="y")
+    again = read_table(path, schema=table.schema)
+    assert again.schema.reading() == table.schema.reading()
+    assert again.column("age").values.tolist() == table.column("age").values.tolist()
+    assert table.column("age").values[:2].tolist() == [1100.5, 1101.5]
+
+
+@pytest.mark.parametrize("rows", [40, 20_000])
+def test_messages_name_the_rows_of_the_sheet(tmp_path, rows):
+    book = openpyxl.Workbook()
+    book.active.append(["Portfolio\nof 2026"])
+    book.active.append(["id", "loan\n(EUR)", "town", "y"])
+    for k in range(rows):
+        loan = "n. a. (see remark)" if k == 11 else 100 + k % 37
+        book.active.append([k + 1, loan, "a\nb" if k % 9 == 0 else "c", k % 2])
+    book.active.append(["Total", 4000, None, None])
+    book.save(tmp_path / "t.xlsx")
+    table = read_table(tmp_path / "t.xlsx", label="y", roles={"loan\n(EUR)": "number"})
+    assert [row.line for row in table.rejected] == [rows + 3]
+    assert table.unreadable["loan\n(EUR)"].line == 14

@@ -95,8 +95,8 @@ class FindingRows(QWidget):
 
     asked = Signal(dict, str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setObjectName("findings")
         self.more = link_button("findings_more")
         self.more.toggled.connect(self._show_others)
@@ -203,8 +203,8 @@ class DatePartsButton(QToolButton):
 
     chosen = Signal(str, tuple)
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str) -> None:
+        super().__init__()
         named(self, name, "Parts of the dates used in training")
         self.setProperty("role", "link")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.buttons import push_button
-from aucstudio.gui.common.layouts import members
+from aucstudio.gui.common.layouts import across, discard, members
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import MEASURED, ElidedCombo, make_buddy, named
 from aucstudio.gui.state.preferences import preferences
@@ -349,9 +349,8 @@ class Segments(QWidget):
         self._offered: list[tuple[str, str]] = []
         self._buttons: dict[str, QPushButton] = {}
         self._group = QButtonGroup(self)
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(0)
+        self._row = across(gap=0)
+        self.setLayout(self._row)
         self._group.buttonToggled.connect(self._on_toggled)
         self.hide()
 
@@ -366,8 +365,7 @@ class Segments(QWidget):
             self._offered = list(choices)
             for button in self._buttons.values():
                 self._group.removeButton(button)
-                button.hide()
-                button.deleteLater()
+                discard(button)
             self._buttons = {key: self._button(key, words) for key, words in choices}
         if current in self._buttons:
             with QSignalBlocker(self._group):

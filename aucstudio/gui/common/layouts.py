@@ -12,9 +12,11 @@ from PySide6.QtWidgets import (
     QApplication,
     QBoxLayout,
     QFrame,
+    QGridLayout,
     QHBoxLayout,
     QLayout,
     QScrollArea,
+    QSplitter,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -53,6 +55,26 @@ def across(*parts: Part, gap: int = 8, around: Around = 0) -> QHBoxLayout:
 def down(*parts: Part, gap: int = 8, around: Around = 0) -> QVBoxLayout:
     """Return a layout of parts below each other; see :func:`across`."""
     return _filled(QVBoxLayout(), parts, gap, around)
+
+
+def grid(*, gaps: tuple[int, int], wide: int, top: int = 0) -> QGridLayout:
+    """Return an empty grid.
+
+    Parameters
+    ----------
+    gaps : (int, int)
+        Pixels between the columns and between the rows.
+    wide : int
+        The column that takes the remaining room.
+    top : int
+        Pixels above it.
+    """
+    made = QGridLayout()
+    made.setContentsMargins(0, top, 0, 0)
+    made.setHorizontalSpacing(gaps[0])
+    made.setVerticalSpacing(gaps[1])
+    made.setColumnStretch(wide, 1)
+    return made
 
 
 class _ScrollArea(QScrollArea):
@@ -139,8 +161,8 @@ class Card(QFrame):
         If there is a title; Alt and the letter marked in the title move the focus to its buddy.
     """
 
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str = "") -> None:
+        super().__init__()
         self.setObjectName("card")
         self.rows = QVBoxLayout(self)
         self.rows.setContentsMargins(16, 12, 16, 14)
@@ -152,14 +174,23 @@ class Card(QFrame):
 
 def card_around(widget: QWidget) -> Card:
     """Return a card that holds one widget."""
-    card = Card("")
+    card = Card()
     card.rows.setContentsMargins(8, 4, 8, 8)
     card.rows.addWidget(widget)
     return card
 
 
+class Panes(QSplitter):
+    """Parts of which the user moves the borders, and closes none."""
+
+    def __init__(self, side: Qt.Orientation = Qt.Orientation.Vertical) -> None:
+        super().__init__(side)
+        self.setHandleWidth(8)
+        self.setChildrenCollapsible(False)
+
+
 class RoomyTabs(QTabWidget):
-    """Pages of which only the one in front asks for room, as a low screen has none for others."""
+    """Tabs of which only the one in front asks for room: a low screen has none for the others."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -83,8 +83,8 @@ def joined(between: str, parts: Iterable[Markup]) -> Markup:
 class PlainLabel(QLabel):
     """A label that shows its text literally."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, text: str = "") -> None:
+        super().__init__()
         # Before the text is set, or Qt would render it.
         self.setTextFormat(Qt.TextFormat.PlainText)
         if text:

@@ -29,6 +29,7 @@ from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import SWATCH, paint_sample
 from aucstudio.gui.common.theme import DARK, LIGHT, Theme, current_theme
 from aucstudio.gui.common.view import PageView
+from aucstudio.gui.common.widgets import bold
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.preferences import FigureRules
 from aucstudio.project.errors import InputError
@@ -159,10 +160,8 @@ def _paint(painter: QPainter, view: PageView, title: str, caption: str) -> None:
     theme = current_theme()
     painter.fillRect(QRect(QPoint(), size), QColor(theme.card))
     painter.setPen(QColor(theme.text))
-    bold = QFont(QApplication.font())
-    bold.setBold(True)
     room = QRectF(QPoint(), size)
-    above = _write(painter, bold, title, room, Qt.AlignmentFlag.AlignTop)
+    above = _write(painter, bold(QApplication.font()), title, room, Qt.AlignmentFlag.AlignTop)
     # The footnote explains marks of the picture.
     words = "\n".join(part for part in (view.footnote(), caption) if part)
     below = _write(painter, QApplication.font(), words, room, Qt.AlignmentFlag.AlignBottom)

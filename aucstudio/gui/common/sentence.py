@@ -6,18 +6,13 @@ import dataclasses
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QMoveEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QScrollArea,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from aucstudio.gui.common.buttons import link_button
 from aucstudio.gui.common.layouts import across, card_around, keep_room, scrolled
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.theme import scaled
-from aucstudio.gui.common.widgets import unbroken
+from aucstudio.gui.common.widgets import scroll_area_of, unbroken
 from aucstudio.gui.state.background import delayed
 
 
@@ -156,11 +151,8 @@ class Sentence(QWidget):
 
     def _scroll_to_rest(self) -> None:
         """Scroll a page that is higher than the window."""
-        part = self.parentWidget()
-        while part is not None and not isinstance(part, QScrollArea):
-            part = part.parentWidget()
-        if part is not None:
-            part.ensureWidgetVisible(self, 0, 0)
+        if (around := scroll_area_of(self)) is not None:
+            around.ensureWidgetVisible(self, 0, 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -23,7 +23,7 @@ from aucstudio.gui.common.buttons import fold_mark, link_button
 from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.plotting import SWATCH, swatch
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import named
+from aucstudio.gui.common.widgets import bold, named
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.notices import text
@@ -297,9 +297,7 @@ class SheetModel(TableModel):
         if role == Role.DecorationRole and index.column() == 0 and row.look is not None:
             return swatch(row.look)
         if role == Role.FontRole and row.strong:
-            font = QFont()
-            font.setBold(True)
-            return font
+            return bold(QFont())
         if role == Role.ForegroundRole and row.cells[index.column()] == "–":
             return QColor(current_theme().muted)
         return super().data(index, role)
@@ -376,6 +374,12 @@ class TableView(QTableView):
         self.hidden_button.hide()
 
     # ------------------------------------------------------------- columns without room
+
+    def selected_rows(self) -> list[int]:
+        """Return the selected rows from top to bottom."""
+        # Qt's own selectedRows() calls flags() for every cell.
+        ranges = self.selectionModel().selection().toList()
+        return sorted({row for part in ranges for row in range(part.top(), part.bottom() + 1)})
 
     def fit_columns(self) -> bool:
         """Hide the rarer columns that have no room, and offer to show them.
@@ -460,7 +464,7 @@ class TableView(QTableView):
     def copy_rows(self) -> None:
         """Copy the selected rows, or all, with their heads as tab-separated text."""
         model = self.model()
-        selected = sorted(index.row() for index in self.selectionModel().selectedRows())
+        selected = self.selected_rows()
         places = self.copied_columns()
         heads = self.heads_in_words()
         lines = [[heads[k] for k in places]]
@@ -471,7 +475,7 @@ class TableView(QTableView):
 
 
 def sheet_blocks(title: str, table: SheetTable, words: str) -> list[Block]:
-    """Return a list as a section of a report, with what it shows in words; nothing if empty."""
+    """Return a table as a section of a report, with its conclusion; nothing if it is empty."""
     rows = [[cell.replace("\n", " ") for cell in row.cells] for row in table.sheet.rows]
     if not rows:
         return []

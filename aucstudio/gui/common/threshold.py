@@ -7,11 +7,11 @@ import math
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QWidget
 
 from aucstudio.engine.params import read_decimal
 from aucstudio.gui.common.form import choice_box
-from aucstudio.gui.common.layouts import LEFT, down, keep_room
+from aucstudio.gui.common.layouts import LEFT, down, grid, keep_room
 from aucstudio.gui.common.plain_text import distinguishable, plain_tooltip
 from aucstudio.gui.common.theme import fix_width, scaled
 from aucstudio.gui.common.widgets import enable_item, label, named, quietly, show_note
@@ -70,11 +70,8 @@ class ConfusionCard(QWidget):
         super().__init__()
         named(self, name, "Confusion matrix")
         fix_width(self, CARD_WIDTH)
-        self.grid = QGridLayout(self)
-        self.grid.setContentsMargins(0, 0, 0, 0)
-        self.grid.setHorizontalSpacing(6)
-        self.grid.setVerticalSpacing(1)
-        self.grid.setColumnStretch(2, 1)
+        self.grid = grid(gaps=(6, 1), wide=2)
+        self.setLayout(self.grid)
         self.heads = [label("", "muted", name=f"called_{s}") for s in ("positive", "negative")]
         self.sides = [label("", name=f"actual_{s}") for s in ("positive", "negative")]
         self.cells = {key: label("", name=f"count_{key}") for key in _COUNTS}
@@ -199,14 +196,14 @@ class Chosen:
 
 
 def range_end_words(record: RunRecord, band: Band, target: Target) -> str:
-    """Return that a target is the end of the range of a run; else nothing."""
+    """State that a target is the end of a run's FPR range; empty for another target."""
     if target.rule == OWN or target != range_end(record, band):
         return ""
     return text("threshold_of_range_end", range=judged_range(record, band), trained=band == WHOLE)
 
 
 def units_words(record: RunRecord) -> str:
-    """Return what the figures of a run count, where that is not each row once; else nothing."""
+    """State what the figures of a run count; empty if each row counts once."""
     made = record.experiment
     return text("counted_units", weight=made.weight, groups=made.data.groups).strip()
 
@@ -283,10 +280,7 @@ class ThresholdChooser(QWidget):
         self._values = dict(_FIRST)
         self.fields: dict[str, QLineEdit] = {}
         self._titles: dict[str, QLabel] = {}
-        self._grid = QGridLayout()
-        self._grid.setHorizontalSpacing(8)
-        self._grid.setVerticalSpacing(4)
-        self._grid.setColumnStretch(0, 1)
+        self._grid = grid(gaps=(8, 4), wide=0)
         self.rule = choice_box(f"{name}_rule", narrow=True, like="threshold_rule")
         self.setFocusProxy(self.rule)
         self._grid.addWidget(self.rule, 0, 0)

@@ -161,6 +161,13 @@ class PageView(QWidget):
         for answer in self.findChildren(Answer):
             answer.forget()
 
+    def seen_runs(self) -> list[ShownRun]:
+        """List the checked runs and, last, the selected run, which the conclusion describes."""
+        chosen, checked = self.session.run(self.session.selected), self.session.checked_runs()
+        if chosen is None or not chosen.record.splits:
+            return checked
+        return [*(run for run in checked if run.record.id != chosen.record.id), chosen]
+
     def choose_split(self, name: str) -> SplitCombo:
         """Add the choice of the split that the session is about."""
         combo: SplitCombo = self.controls.splits(

@@ -11,9 +11,10 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QWheelEvent
-from PySide6.QtWidgets import QGridLayout, QScrollBar, QWidget
+from PySide6.QtWidgets import QScrollBar, QWidget
 
 from aucstudio.engine.arrays import Array
+from aucstudio.gui.common.layouts import RIGHT, across, down
 from aucstudio.gui.common.plain_text import elided, show_tip
 from aucstudio.gui.common.plots.legend import Legend, square_sample
 from aucstudio.gui.common.plotting import make_plot, pen
@@ -126,7 +127,7 @@ class WhiskerChart(QWidget):
 
     Attributes
     ----------
-    plot : PlotWidget
+    plot : Plot
     rows : Whiskers
         From the top down.
     """
@@ -153,20 +154,15 @@ class WhiskerChart(QWidget):
         self.bars = pg.PlotDataItem(connect="pairs")
         self.dots = pg.ScatterPlotItem(size=10, hoverable=True, tip=self._tip)
         self.lengths = pg.BarGraphItem(x0=[], width=[], y0=[], height=_BAR)
-        for item in (self.lengths, self.zero, self.bars, self.dots):
-            self.plot.addItem(item)
+        self.plot.addItem(self.lengths, self.zero, self.bars, self.dots)
         self.legend = Legend(self.plot)
         self._sides = [square_sample(self.plot) for _ in range(2)]
         self.scroller = named(QScrollBar(Qt.Orientation.Vertical), f"{name}_scroll", "Rows")
         self.scroller.setSingleStep(1)
         self.scroller.valueChanged.connect(self._place)
         self.note = label("", "muted", name=f"{name}_note")
-        layout = QGridLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.plot, 0, 0)
-        layout.addWidget(self.scroller, 0, 1)
-        layout.addWidget(self.note, 1, 0, Qt.AlignmentFlag.AlignRight)
+        rows = across((self.plot, 1), self.scroller, gap=0)
+        self.setLayout(down((rows, 1), (self.note, RIGHT), gap=0))
         self.note.hide()
         self.plot.frame.setVisible(False)
 

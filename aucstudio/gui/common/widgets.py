@@ -7,8 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QRect, QSignalBlocker, QSize, Qt, QTimer
 from PySide6.QtGui import (
+    QFont,
     QKeyEvent,
     QPainter,
     QPaintEvent,
@@ -83,14 +84,16 @@ class ElidedLabel(PlainLabel):
         return QSize(0, super().minimumSizeHint().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        area = self.contentsRect()
-        shown = self.fontMetrics().elidedText(
-            self.text(), Qt.TextElideMode.ElideMiddle, area.width()
-        )
-        painter, sides = QPainter(self), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        painter.setPen(self.palette().windowText().color())
-        painter.drawText(area, sides, shown)
-        painter.end()
+        paint_elided(self, self.text(), self.contentsRect(), Qt.TextElideMode.ElideMiddle)
+
+
+def paint_elided(widget: QWidget, words: str, area: QRect, elide: Qt.TextElideMode) -> None:
+    """Paint one line on a widget, elided if it is too long."""
+    painter = QPainter(widget)
+    painter.setPen(widget.palette().windowText().color())
+    shown = widget.fontMetrics().elidedText(words, elide, area.width())
+    painter.drawText(area, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+    painter.end()
 
 
 class FieldLabel(PlainLabel):
@@ -156,11 +159,17 @@ class _WheelFilter(QObject):
     def eventFilter(self, field: QObject, event: QEvent) -> bool:
         if event.type() != QEvent.Type.Wheel:
             return False
-        around = field.parent()
-        while around is not None and not isinstance(around, QScrollArea):
-            around = around.parent()
+        around = scroll_area_of(field)
         event.setAccepted(around is None)
         return around is not None
+
+
+def scroll_area_of(part: QObject) -> QScrollArea | None:
+    """Return the innermost scroll area around a part of the window, if any."""
+    around = part.parent()
+    while around is not None and not isinstance(around, QScrollArea):
+        around = around.parent()
+    return around
 
 
 def enable_item(combo: QComboBox, data: object, enabled: bool) -> None:
@@ -211,9 +220,12 @@ def quietly(change: Callable[..., object], *arguments: object) -> None:
         change(*arguments)
 
 
-def label(text: str = "", role: str = "", *, wrap: bool = False, name: str = "") -> QLabel:
+def label(
+    text: str = "", role: str = "", *, wrap: bool = False, elided: bool = False, name: str = ""
+) -> QLabel:
     """Make a label with a role of the style sheet, and by default the text of the catalogue."""
-    made = PlainLabel(text or control_words(name).get("text", ""))
+    kind = ElidedLabel if elided else PlainLabel
+    made = kind(text or control_words(name).get("text", ""))
     if role:
         made.setProperty("role", role)
     if name:
@@ -237,6 +249,13 @@ def set_role(widget: QWidget, role: str) -> None:
     set_style(widget, "role", role)
 
 
+def bold(font: QFont) -> QFont:
+    """Return a font in bold."""
+    made = QFont(font)
+    made.setBold(True)
+    return made
+
+
 def set_italic(field: QWidget, italic: bool) -> None:
     """Show a detected value in italics, but not the choices of a list."""
     font = field.font()
@@ -254,10 +273,7 @@ def show_note(target: QLabel, text: str, role: str = "muted") -> None:
 def show_error_at(target: QLabel, text: str) -> None:
     """Show an error under a field, and scroll to it once it is laid out."""
     show_note(target, text, "error")
-    around: QObject | None = target
-    while around is not None and not isinstance(around, QScrollArea):
-        around = around.parent()
-    if text and isinstance(around, QScrollArea):
+    if text and (around := scroll_area_of(target)) is not None:
         QTimer.singleShot(0, target, partial(around.ensureWidgetVisible, target))
 
 

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
 
+from aucstudio.gui.common.buttons import make_menu
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.theme import set_icon
 from aucstudio.gui.dialogs.help import show_help
@@ -320,8 +321,7 @@ class Actions(QObject):
 
     def view_menu(self, parent: QWidget) -> QMenu:
         """Make the menu of a view's tab."""
-        menu = QMenu(parent)
-        menu.setObjectName("view_menu")
+        menu = make_menu(parent, "view_menu")
         self._add_deck(menu)
         menu.addSeparator()
         menu.addActions(self.of_picture())

@@ -7,10 +7,10 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QSplitter, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from aucstudio.gui.common.focus import focus_within
-from aucstudio.gui.common.layouts import down, on_some_screen
+from aucstudio.gui.common.layouts import Panes, down, on_some_screen
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import set_style
 from aucstudio.gui.desk.actions import ARRANGEMENTS, PAGES, VIEWS, Actions, page_of
@@ -89,22 +89,19 @@ class Deck(QWidget):
         self._sync()
 
     def _lay_out(self) -> None:
-        self.across = QSplitter(Qt.Orientation.Horizontal)
-        self.columns = [QSplitter(Qt.Orientation.Vertical) for _ in range(2)]
+        self.across, self.columns = Panes(Qt.Orientation.Horizontal), [Panes(), Panes()]
         for k, column in enumerate(self.columns):
             column.addWidget(self.tiles[k])
             column.addWidget(self.tiles[k + _DOWN])
             self.across.addWidget(column)
         for splitter in self.splitters():
-            splitter.setHandleWidth(8)
-            splitter.setChildrenCollapsible(False)
             splitter.splitterMoved.connect(lambda *_: self._changed_soon.start())
         self.area = TileArea(self.across)
         self.setLayout(down(self.area))
 
     # ------------------------------------------------------------- reading
 
-    def splitters(self) -> list[QSplitter]:
+    def splitters(self) -> list[Panes]:
         """List the splitters: between the columns, then within each."""
         return [self.across, *self.columns]
 
@@ -319,9 +316,7 @@ class Deck(QWidget):
 
     def _on_menu(self, name: str, at: QPoint) -> None:
         self.bring_forward(name)
-        menu = self._actions.view_menu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(at)
+        self._actions.view_menu(self).popup(at)
 
     # ------------------------------------------------------------- storing
 

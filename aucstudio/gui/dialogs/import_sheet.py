@@ -20,7 +20,14 @@ from aucstudio.gui.common.plotting import faded
 from aucstudio.gui.common.rows_model import RowsModel
 from aucstudio.gui.common.table import TableView
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import ElidedCombo, ElidedLabel, named, set_italic, set_role
+from aucstudio.gui.common.widgets import (
+    ElidedCombo,
+    bold,
+    label,
+    named,
+    set_italic,
+    set_role,
+)
 from aucstudio.gui.state.background import Background
 from aucstudio.project.data.columns import ROLES, Column
 from aucstudio.project.data.import_choices import role_is_guess
@@ -107,12 +114,9 @@ class ColumnHead(QWidget):
         super().__init__(parent)
         self._column: Column | None = None
         self._classes = 0
-        self._name, self._kind, self._area = ElidedLabel(), ElidedLabel(), ElidedLabel()
-        font = self._name.font()
-        font.setBold(True)
-        self._name.setFont(font)
-        for line in (self._kind, self._area):
-            set_role(line, "muted")
+        self._name = label(elided=True)
+        self._kind, self._area = (label("", "muted", elided=True) for _ in range(2))
+        self._name.setFont(bold(self._name.font()))
         self.role = ElidedCombo()
         self.role.setObjectName(f"import_role_{place}")
         self.role.setFixedHeight(scaled(_COMBO))

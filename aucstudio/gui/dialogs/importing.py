@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common.buttons import check_box, dialog_buttons, primary, push_button
 from aucstudio.gui.common.column_controls import FindingRows
-from aucstudio.gui.common.controls import WrappingRow
+from aucstudio.gui.common.controls import WrappingRow, fill_combo
 from aucstudio.gui.common.form import whole_box
 from aucstudio.gui.common.layouts import LEFT, STRETCH, TOP, across, down, holding, scrolled
 from aucstudio.gui.common.plain_text import plain_tooltip
@@ -31,7 +31,6 @@ from aucstudio.gui.common.prompts import Dialog, FileWriter, WorkRow
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
-    ElidedLabel,
     Kind,
     label,
     make_buddy,
@@ -177,9 +176,7 @@ class ImportControls(QWidget):
 
 def _fill(combo: QComboBox, items: Sequence[tuple[str, object]], chosen: object) -> None:
     """Show items of which the first stands for detection."""
-    combo.clear()
-    for words, value in items:
-        combo.addItem(words, value)
+    fill_combo(combo, list(items))
     combo.setCurrentIndex(max(0, combo.findData(chosen)))
     set_italic(combo, combo.currentIndex() == 0)
 
@@ -304,8 +301,7 @@ class ImportPreview(Dialog):
         self._seen: _Seen | None = None
         self.imports = self._recalling = self._every_column = False
         self._reading = Background(self, self._on_read, self._on_progress)
-        self.title = ElidedLabel(path.name)
-        self.title.setProperty("role", "title")
+        self.title = label(path.name, "title", elided=True)
         plain_tooltip(self.title, str(path))
         self.facts = label("", "muted", wrap=True, name="import_facts")
         self.controls = ImportControls()

@@ -8,7 +8,6 @@ from functools import partial
 from PySide6.QtCore import QCoreApplication, QModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
-    QFont,
     QKeyEvent,
     QKeySequence,
     QResizeEvent,
@@ -30,7 +29,7 @@ from aucstudio.gui.common.layouts import down
 from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import label, named, search_field, show_note
+from aucstudio.gui.common.widgets import bold, label, named, search_field, show_note
 from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence
@@ -192,9 +191,7 @@ class MethodChooser(Dialog):
     def _add_group(self, title: str, methods: Mapping[str, str]) -> None:
         head = QTreeWidgetItem(self.tree, [title])
         head.setFlags(Qt.ItemFlag.ItemIsEnabled)
-        font = QFont(self.tree.font())
-        font.setBold(True)
-        head.setFont(0, font)
+        head.setFont(0, bold(self.tree.font()))
         head.setFirstColumnSpanned(True)
         head.setExpanded(True)
         for key, reason in methods.items():

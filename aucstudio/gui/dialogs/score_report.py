@@ -10,9 +10,9 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QWidget
 
-from aucstudio.gui.common.layouts import STRETCH, across, down, empty, scrolled
+from aucstudio.gui.common.layouts import STRETCH, across, down, empty, grid, scrolled
 from aucstudio.gui.common.plain_text import elided, menu_text, plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.roc_sketch import RocSketch
@@ -70,13 +70,8 @@ class AllowedColumns(QWidget):
         super().__init__()
         self.sentence = label("", "error", wrap=True, name="score_refusal")
         self.boxes: dict[Way, QCheckBox] = {}
-        self._inner = QWidget()
-        self._grid = QGridLayout(self._inner)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(16)
-        self._grid.setVerticalSpacing(0)
-        self._grid.setColumnStretch(1, 1)
-        self._area = scrolled(self._inner, "allowed_columns", "Ways to score the table")
+        self._grid = grid(gaps=(16, 0), wide=1)
+        self._area = scrolled(self._grid, "allowed_columns", "Ways to score the table")
         what = label("To score the table, tick what applies:")
         self.setLayout(down(self.sentence, what, self._area, gap=4))
         self.hide()
@@ -205,8 +200,7 @@ class ScoreHistogram(_Picture):
         self.plot = plot
         self.classes = [class_steps(), class_steps()]
         self.threshold = pg.InfiniteLine(angle=90)
-        for item in (*self.classes, self.threshold):
-            self.plot.addItem(item, ignoreBounds=True)
+        plot.addItem(*self.classes, self.threshold, ignoreBounds=True)
 
     def show_scores(self, scores: ScoreSummary) -> None:
         """Draw the scores of a table."""

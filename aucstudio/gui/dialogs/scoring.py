@@ -12,6 +12,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QDialogButtonBox,
+    QLabel,
     QRadioButton,
     QSizePolicy,
     QWidget,
@@ -27,7 +28,6 @@ from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.prompts import FileWriter
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
-    ElidedLabel,
     hint_label,
     label,
     named,
@@ -98,16 +98,14 @@ class ScoreForm(QObject):
     # ------------------------------------------------------------- assembly
 
     def _add_table(self) -> None:
-        self.table_name = ElidedLabel(_NONE)
-        self.table_name.setObjectName("score_table_name")
+        self.table_name = label(_NONE, elided=True, name="score_table_name")
         self.choose_table = push_button("score_table_button", verb=self._on_choose_table)
         self.layout.add("Table", across((self.table_name, 1), self.choose_table))
 
     def _add_model(self, run: ShownRun) -> None:
         self.from_file = named(QRadioButton("From a &file"), "model_choice_file")
         self.choice.kinds.addButton(self.from_file, _FILE)
-        self.file_name = ElidedLabel("")
-        self.file_name.setObjectName("score_model_name")
+        self.file_name = label(elided=True, name="score_model_name")
         self.choose_model = push_button("score_model_button", verb=self._on_choose_model)
         *kinds, _file = buttons = self.choice.kinds.buttons()
         for button in buttons:
@@ -245,7 +243,7 @@ def _combo(name: str) -> QComboBox:
     return combo
 
 
-def _show_path(target: ElidedLabel, path: Path) -> None:
+def _show_path(target: QLabel, path: Path) -> None:
     target.setText(path.name)
     plain_tooltip(target, str(path))
 

@@ -17,7 +17,7 @@ from aucstudio.gui.common.form import Form, choice_box
 from aucstudio.gui.common.layouts import STRETCH, Card, across, down, fill, keep_room
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.table import LEFT
-from aucstudio.gui.common.widgets import ElidedLabel, label, show_error_at, show_note
+from aucstudio.gui.common.widgets import label, show_error_at, show_note
 from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.state.background import Background, stopping
 from aucstudio.gui.state.session import Session
@@ -42,7 +42,7 @@ _CHOOSE = "choose…"
 SEVERAL = ("several",)
 _MAX_CLASSES = 50
 _MOST_NOTES = 3  # shown at once
-_LINES = 9  # of the room that is kept for findings and notes
+_LINES = 8  # of the room that is kept for findings and notes
 # Notes that need no action: kinds of findings, and codes of sure detections.
 _ROUTINE = ("ignored", "missing", FORMAT)
 _DETECTED = ("label_guessed", "positive_guessed", "import_encoding")
@@ -68,9 +68,7 @@ class DataPanel(Card):
     def __init__(self, session: Session) -> None:
         super().__init__("1  Data")
         self.session = session
-        self.title = ElidedLabel()
-        self.title.setObjectName("data_title")
-        self.title.setProperty("role", "title")
+        self.title = label("", "title", elided=True, name="data_title")
         self.facts = label("", "muted", wrap=True, name="data_facts")
         self.label_combo = choice_box("label_combo", narrow=True)
         self.positive_combo = choice_box("positive_combo", narrow=True)

@@ -140,7 +140,7 @@ class MethodPanel(Card):
         self._shown_method = ""
         self.combo.currentIndexChanged.connect(self._on_method)
         self.form.valueChanged.connect(self._on_value)
-        self.form.linkChanged.connect(self._on_link)
+        self.form.linkChanged.connect(session.train_in_range)
         tune_action.enabledChanged.connect(self.tune.setEnabled)
         best_action.enabledChanged.connect(self.best.setEnabled)
         self.tune_by.activated.connect(
@@ -228,11 +228,6 @@ class MethodPanel(Card):
         declared = declared_params(METHODS[plan.method])[name]
         changed = plan.with_setting(plan.method, name, value_of(self.form.editors[name]))
         self.session.edit(changed, f"Change {declared.label}", f"setting {plan.method} {name}")
-
-    def _on_link(self, linked: bool) -> None:
-        plan = self.session.plan
-        words = "Train for the evaluated range" if linked else "Train for its own range"
-        self.session.edit(plan.with_link(plan.method, linked), words)
 
     def _on_reset(self) -> None:
         plan = self.session.plan

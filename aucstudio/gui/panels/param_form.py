@@ -157,8 +157,8 @@ class ParamForm(QWidget):
     valueChanged = Signal(str)  # noqa: N815  (as Qt names it)
     linkChanged = Signal(bool)  # noqa: N815
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._form = Form()
         self.setLayout(self._form)
         self._declared: dict[str, Param] = {}

@@ -10,7 +10,6 @@ from typing import Any
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import (
-    QGridLayout,
     QLabel,
     QPlainTextEdit,
     QSizePolicy,
@@ -21,7 +20,17 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.params import declared_params
 from aucstudio.gui.common import prompts
 from aucstudio.gui.common.buttons import Fold, push_button
-from aucstudio.gui.common.layouts import STRETCH, TOP, Card, across, down, empty, holding, scrolled
+from aucstudio.gui.common.layouts import (
+    STRETCH,
+    TOP,
+    Card,
+    across,
+    down,
+    empty,
+    grid,
+    holding,
+    scrolled,
+)
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import SWATCH, swatch
 from aucstudio.gui.common.theme import icon
@@ -97,11 +106,8 @@ class FigureTable(QWidget):
         super().__init__()
         self.setObjectName(name)
         self._name, self._wrap = name, wrap
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(10)
-        self._grid.setVerticalSpacing(4)
-        self._grid.setColumnStretch(1 if wrap else 2, 1)
+        self._grid = grid(gaps=(10, 4), wide=1 if wrap else 2)
+        self.setLayout(self._grid)
         self._cells: list[tuple[QLabel, ...]] = []
 
     def show_lines(self, lines: Sequence[TableLine]) -> None:
@@ -117,12 +123,12 @@ class FigureTable(QWidget):
 
     def _add_row(self) -> None:
         k = len(self._cells)
-        cells = tuple(label("", role, name=f"{self._name}_{k}_{part}") for part, role in _PARTS)
-        title, value, beside = cells
+        cells = title, value, beside = tuple(
+            label("", role, wrap=self._wrap and part == "value", name=f"{self._name}_{k}_{part}")
+            for part, role in _PARTS
+        )
         self._grid.addWidget(title, k, 0, _TOP)
         if self._wrap:
-            value.setWordWrap(True)
-            value.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
             self._grid.addWidget(value, k, 1, _TOP)
             beside.setParent(self)
         else:
@@ -201,7 +207,7 @@ class RunDetails(Card):
     """Results, settings and notes of the chosen run."""
 
     def __init__(self, session: Session, figures: RunValues, parent: QWidget) -> None:
-        super().__init__("")
+        super().__init__()
         self.setParent(parent)  # without a parent it would be shown as a window
         self.session = session
         self._figures = figures

@@ -226,10 +226,8 @@ class RunValues(QObject):
 
         Until it is computed, the value is that of an earlier range, or None.
         """
-        known = self._known.get(record)
-        if known is None or known[0] != self.band:
-            self.ask((record,))
-        return None if known is None else known[1]
+        self.ask((record,))
+        return self.known(record)
 
     def known(self, record: RunRecord) -> Any:
         """Return the value of a run without a request."""

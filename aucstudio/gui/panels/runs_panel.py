@@ -12,20 +12,25 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QMenu,
-    QSplitter,
     QToolButton,
     QWidget,
 )
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.params import InvalidSetting
-from aucstudio.gui.common.buttons import make_action, offer_combination, push_button, tool_button
-from aucstudio.gui.common.layouts import LEFT, STRETCH, TOP, Card, across, down
+from aucstudio.gui.common.buttons import (
+    make_action,
+    make_menu,
+    offer_combination,
+    push_button,
+    tool_button,
+)
+from aucstudio.gui.common.layouts import LEFT, STRETCH, TOP, Card, Panes, across, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import MARKER, swatch
 from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
 from aucstudio.gui.common.theme import current_theme, scaled
-from aucstudio.gui.common.widgets import label, search_field, show_note
+from aucstudio.gui.common.widgets import label, named, search_field, show_note
 from aucstudio.gui.panels.run_card import RunDetails
 from aucstudio.gui.panels.runs_table import RunsModel, RunsTable
 from aucstudio.gui.state.background import delayed
@@ -33,6 +38,7 @@ from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.preferences import TableLook, preferences
 from aucstudio.gui.state.runner import LiveRun, Waiting
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import runs_words
 from aucstudio.project.errors import InputError
@@ -241,7 +247,7 @@ class RunActions:
             self._session.reuse_settings(run.record.id)
 
     def run_again(self) -> None:
-        """Run the chosen ones again on the open table, as its columns are used now."""
+        """Run the chosen runs again on the open table, with the present roles of its columns."""
         try:
             self._session.runs.run_again([run.record for run in self._table.chosen_runs()])
         except (InputError, InvalidSetting) as error:
@@ -253,8 +259,7 @@ class RunActions:
         """Make the menu of the chosen runs."""
         runs = self._table.chosen_runs()
         one, several, pair = len(runs) == 1, len(runs) > 1, len(runs) == 2
-        menu = QMenu(self._table)
-        menu.setObjectName("run_menu")
+        menu = make_menu(self._table, "run_menu")
         _add(menu, "menu_rename", "&Rename\tF2", self._table.rename, one)
         _add(menu, "menu_notes", "&Notes…", self._edit_notes, one)
         colours = menu.addMenu("&Colour")
@@ -331,7 +336,7 @@ class RunsPanel(QWidget):
             "No runs yet. Choose a method and press Run.", "muted", wrap=True, name="runs_empty"
         )
         self.unfound = label("", "muted", wrap=True, name="runs_unfound")
-        card = Card("")
+        card = Card()
         card.rows.setContentsMargins(12, 10, 12, 10)
         card.rows.addLayout(self._head())
         self.notice = RepeatNotice()
@@ -342,10 +347,7 @@ class RunsPanel(QWidget):
         # Keeps the sentence at the top while there is no list.
         self._spacer = QWidget()
         card.rows.addWidget(self._spacer, stretch=1)
-        halves = QSplitter(Qt.Orientation.Vertical)
-        halves.setObjectName("runs_splitter")
-        halves.setHandleWidth(8)
-        halves.setChildrenCollapsible(False)
+        halves = named(Panes(), "runs_splitter")
         halves.addWidget(card)
         halves.addWidget(self.details)
         halves.setStretchFactor(0, 1)
@@ -356,8 +358,7 @@ class RunsPanel(QWidget):
         self.filter = search_field("runs_filter")
         self.menu_button = tool_button("runs_menu_button")
         self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.list_menu = QMenu(self.menu_button)
-        self.list_menu.setObjectName("runs_list_menu")
+        self.list_menu = named(QMenu(self.menu_button), "runs_list_menu")
         self.menu_button.setMenu(self.list_menu)
         heading = label("RUNS", "heading")
         return across(heading, STRETCH, self.count, self.menu_button, around=(4, 0, 0, 0))
@@ -439,9 +440,7 @@ class RunsPanel(QWidget):
             self.view.scrollTo(index)
 
     def _on_menu(self, at: QPoint) -> None:
-        menu = self.make_menu()
-        menu.aboutToHide.connect(menu.deleteLater)
-        menu.popup(at)
+        self.make_menu().popup(at)
 
     def make_menu(self) -> QMenu:
         """Make the menu of the chosen runs."""
@@ -484,7 +483,7 @@ class RepeatNotice(QFrame):
     def offer(self, name: str, again: Callable[[], object]) -> None:
         """Show that an identical run is in the list; ``again`` repeats it."""
         self._again = again
-        self.words.setText(f"{name} was made with the same settings on the same rows.")
+        self.words.setText(text("made_already", names=[name], count=1))
         self.show()
 
     def _on_again(self) -> None:

@@ -38,7 +38,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from aucstudio.gui.common.buttons import make_action
+from aucstudio.gui.common.buttons import make_action, make_menu
 from aucstudio.gui.common.plain_text import tip_text
 from aucstudio.gui.common.plotting import swatch
 from aucstudio.gui.common.table import TableModel, TableView
@@ -390,9 +390,7 @@ class RunsTable(TableView):
         header.setFirstSectionMovable(False)
         header.setMinimumSectionSize(_NARROWEST)
         header.setMaximumSectionSize(_WIDEST)
-        header.setSortIndicatorClearable(True)
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        self.setSortingEnabled(True)
+        self.offer_sorting()
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.customContextMenuRequested.connect(self._on_header_menu)
         header.sortIndicatorChanged.connect(lambda *_: self.layout_changed.emit())
@@ -426,9 +424,7 @@ class RunsTable(TableView):
         return menu
 
     def _on_header_menu(self, at: QPoint) -> None:
-        menu = self.fill_column_menu(QMenu(self))
-        menu.setObjectName("runs_columns_menu")
-        menu.aboutToHide.connect(menu.deleteLater)
+        menu = self.fill_column_menu(make_menu(self, "runs_columns_menu"))
         menu.popup(self.horizontalHeader().mapToGlobal(at))
 
     def _choose(self, key: str, shown: bool) -> None:
@@ -503,16 +499,11 @@ class RunsTable(TableView):
 
     def chosen_runs(self) -> list[ShownRun]:
         """List the runs of the chosen rows, from the top."""
-        return [run for row in self._chosen_rows() if (run := self._model.run_at(row)) is not None]
+        return [run for row in self.selected_rows() if (run := self._model.run_at(row)) is not None]
 
     def chosen_ids(self) -> list[str]:
         """List the ids of the selected runs from top to bottom."""
         return [run.record.id for run in self.chosen_runs()]
-
-    def _chosen_rows(self) -> list[int]:
-        # selectedRows() calls flags() for every cell.
-        ranges = self.selectionModel().selection().toList()
-        return sorted({row for part in ranges for row in range(part.top(), part.bottom() + 1)})
 
     def current_run(self) -> ShownRun | None:
         """Return the run of the current row."""

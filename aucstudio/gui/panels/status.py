@@ -11,7 +11,6 @@ from PySide6.QtGui import (
     QAccessibleEvent,
     QAction,
     QKeyEvent,
-    QPainter,
     QPaintEvent,
 )
 from PySide6.QtWidgets import (
@@ -29,7 +28,7 @@ from aucstudio.gui.common.buttons import push_button
 from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import elided, plain_tooltip
 from aucstudio.gui.common.theme import ON_ACCENT, ON_CARD, set_icon
-from aucstudio.gui.common.widgets import label, named, set_role
+from aucstudio.gui.common.widgets import label, named, paint_elided, set_role
 from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session
@@ -161,12 +160,7 @@ class StatusLine(QStatusBar):
     def paintEvent(self, _event: QPaintEvent) -> None:
         # The grip of the window is at the right.
         area = self.rect().adjusted(_BESIDE, 0, -self.height(), 0)
-        elide, middle = Qt.TextElideMode.ElideRight, Qt.AlignmentFlag.AlignVCenter
-        words = self.fontMetrics().elidedText(self.currentMessage(), elide, area.width())
-        painter = QPainter(self)
-        painter.setPen(self.palette().windowText().color())
-        painter.drawText(area, middle, words)
-        painter.end()
+        paint_elided(self, self.currentMessage(), area, Qt.TextElideMode.ElideRight)
 
 
 _BESIDE = 8  # pixels beside a message

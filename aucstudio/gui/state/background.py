@@ -28,7 +28,7 @@ def delayed(parent: QObject, milliseconds: int, action: Callable[[], object]) ->
 
 
 def stopping(post: Callable[[float], bool]) -> Callable[..., None]:
-    """Return a function that posts progress and raises Stopped where a stop was requested."""
+    """Return a function that posts progress, and raises Stopped if a stop is requested."""
 
     def report(part: float = 0.0) -> None:
         if post(part):
@@ -234,7 +234,7 @@ class Answer(Background, Generic[Value]):
         return True
 
     def _present(self, key: object) -> None:
-        """Show a cached result; one that cannot be shown is a failure."""
+        """Show a cached result; if that fails, drop it and report the error."""
         try:
             self._show(self._kept[key])
         except Exception as error:

@@ -77,25 +77,8 @@ class Runs:
 
     # ------------------------------------------------------------- requesting runs
 
-    def run_methods(self, methods: Sequence[str] = ("",), *, tuned: bool = False) -> None:
-        """Start or queue a run of each method on the same splits, with the plan's settings.
-
-        Parameters
-        ----------
-        methods : sequence of str
-            Their ids; by default the method of the form.
-        tuned : bool
-            Whether the settings are tuned first, by the plan's measure.
-
-        Raises
-        ------
-        InputError, InvalidSetting
-            If one of them cannot be run; nothing is started.
-        """
-        self.start([self.planned(method, tuned=tuned) for method in methods])
-
     def run_again(self, records: Sequence[RunRecord]) -> None:
-        """Start or queue runs with the settings of others on the open table.
+        """Start or queue runs on the open table with the settings of earlier ones.
 
         Raises
         ------
@@ -404,9 +387,9 @@ class FindBest:
         self._session.put_plan(self._session.plan.with_target(run, target))
 
     def repeat(self, standings: Standings, entry: Standing) -> None:
-        """Start or queue the run of an entry with the validation of the study, as other runs have.
+        """Start or queue the run of an entry with the validation of the study.
 
-        A repeated one has another seed.
+        If a run of its method has this validation already, it gets another seed.
 
         Raises
         ------

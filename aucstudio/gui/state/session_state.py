@@ -215,6 +215,11 @@ class SessionState(QObject):
         """Move the FPR range."""
         self.change("Move FPR range", "band", band=(alpha, beta))
 
+    def train_in_range(self, linked: bool) -> None:
+        """Train the method of the form for the FPR range, or for a range of its own."""
+        words = "Train in this range" if linked else "Train for its own range"
+        self.edit(self.plan.with_link(self.plan.method, linked), words)
+
     def set_look(self, run: str, text: str, **changes: Any) -> None:
         """Show a run differently."""
         self.set_looks((run,), text, **changes)
@@ -321,12 +326,7 @@ class SessionState(QObject):
     def explains_rows(self) -> bool:
         """Whether the selected run has a model, and its table is open."""
         run = self.run(self.selected)
-        return (
-            self.table is not None
-            and run is not None
-            and bool(run.record.splits)
-            and run.record.experiment.data.sha256 == self.table.sha256
-        )
+        return run is not None and run.is_of(self.table)
 
     def explain_row(self, row: int) -> None:
         """Show in the page Model what moved the score of a row."""

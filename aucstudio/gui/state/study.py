@@ -78,6 +78,12 @@ class ShownRun:
     record: RunRecord
     look: RunLook
 
+    def is_of(self, table: Table | None) -> bool:
+        """Return whether the run has scores and was made on a table."""
+        record = self.record
+        is_same = table is not None and record.experiment.data.sha256 == table.sha256
+        return is_same and bool(record.splits)
+
 
 class StudyState(QObject):
     """Table, file, plan, runs, focus and jobs of one study.

@@ -235,7 +235,7 @@ class RunRecord:
     def planned_splits(self) -> int | None:
         """Number of splits that were planned, if fewer have finished; else None.
 
-        Figures of such a run are of other rows than those of finished runs: it is never the best.
+        Such a run was scored on other rows than finished ones, so it is never listed as the best.
         """
         planned = self.experiment.validation.splits
         return planned if len(self.splits) < planned else None

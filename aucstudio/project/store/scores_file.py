@@ -225,7 +225,7 @@ def _free(identifier: str) -> str:
 
 # A spreadsheet takes text that begins so for a formula, which may call programs or send cells.
 _FORMULA = re.compile(r"[=+\-@\t\r\n]")
-_NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?[%‰]?")
 
 
 class Writable(Protocol):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.project.data.columns import Column, free_name, spell_cell
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.text.numerals import PER_CENT, spelled
 from aucstudio.project.store.scores_file import scores_file, write_csv
 from aucstudio.project.survey.conditions import MISSING, Condition
 
@@ -272,4 +273,7 @@ def _cells(column: Column, rows: Index) -> list[object]:
 def _exported(column: Column, cell: float) -> object:
     if column.is_date:
         return spell_cell(column, cell)
+    if column.number is not None and column.number.affix in PER_CENT:
+        # Without the sign, the number may be a share.
+        return spelled(column.number, cell)
     return int(cell) if cell.is_integer() and abs(cell) < _FARTHEST_WHOLE else cell

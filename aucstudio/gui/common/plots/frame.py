@@ -42,7 +42,7 @@ class Frame(pg.GraphicsWidget):
         self.title = pg.LabelItem("", size="11pt", parent=self)
         self.axes = {axis.orientation: axis for axis in axes}
         self.layout = QGraphicsGridLayout()
-        self.setLayout(self.layout)  # which makes it Qt's own; else the collector ends it too
+        self.setLayout(self.layout)  # Qt owns it now; the garbage collector must not delete it too
         self.layout.setSpacing(0)
         for k in range(4):  # the picture takes the remaining room
             self.layout.setRowPreferredHeight(k, 0)

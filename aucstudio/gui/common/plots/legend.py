@@ -213,5 +213,5 @@ def square_sample(plot: Plot) -> pg.ScatterPlotItem:
 
 
 def keep_sample(sample: pg.GraphicsObject, plot: Plot) -> None:
-    """Have a plot end what only its legend shows: in no scene it would be left to the collector."""
+    """Let a plot own what only its legend shows; else the garbage collector would delete it."""
     sample.setParentItem(plot.frame)

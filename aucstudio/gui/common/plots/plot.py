@@ -155,19 +155,20 @@ class Plot(pg.GraphicsView):
         """Set the title of an axis."""
         self.getAxis(side).setLabel(title, **style)
 
-    def addItem(self, item: QGraphicsItem, **how: bool) -> None:
-        self._items.append(item)
-        self._box.addItem(item, **how)
+    def addItem(self, *items: QGraphicsItem, **how: bool) -> None:
+        for item in items:
+            self._items.append(item)
+            self._box.addItem(item, **how)
 
-    def removeItem(self, item: QGraphicsItem) -> None:
-        if item in self._items:
-            self._items.remove(item)
-            self._box.removeItem(item)
+    def removeItem(self, *items: QGraphicsItem) -> None:
+        for item in items:
+            if item in self._items:
+                self._items.remove(item)
+                self._box.removeItem(item)
 
     def clear(self) -> None:
         """Remove all items."""
-        for item in list(self._items):
-            self.removeItem(item)
+        self.removeItem(*self._items)
 
     # ------------------------------------------------------------- full extent
 

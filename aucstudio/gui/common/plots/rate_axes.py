@@ -178,8 +178,7 @@ class RateAxis(NumberAxis):
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
         if self.axis.key == "linear":
-            found: list[tuple[float, list[float]]] = super().tickValues(low, high, size)
-            return found
+            return super().tickValues(low, high, size)
         rates = tick_rates(self.axis, low, high)
         at = self.axis.forward(rates)
         seen = (at >= low - 1e-9) & (at <= high + 1e-9)
@@ -189,8 +188,7 @@ class RateAxis(NumberAxis):
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         if self.axis.key == "linear":
-            words: list[str] = super().tickStrings(values, scale, spacing)
-            return words
+            return super().tickStrings(values, scale, spacing)
         rates = self.axis.backward(np.array(values))
         return [rate_words(self.axis, float(rate)) for rate in rates]
 

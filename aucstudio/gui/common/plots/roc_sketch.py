@@ -33,8 +33,7 @@ class RocSketch:
         self.chance = pg.PlotCurveItem([0.0, 1.0], [0.0, 1.0])
         self.range = pg.LinearRegionItem((0.0, 0.1), movable=False)
         self.range.setZValue(-10)
-        for item in (self.range, self.chance):
-            self.plot.addItem(item, ignoreBounds=True)
+        self.plot.addItem(self.range, self.chance, ignoreBounds=True)
         self.legend = Legend(self.plot)
         self.lines: list[pg.PlotCurveItem] = []
         self._names: list[pg.TextItem] = []
@@ -45,12 +44,11 @@ class RocSketch:
     ) -> None:
         """Draw curves, FPR and TPR, the first on top; shade the FPR range where there is one."""
         theme = current_theme()
-        for line in self.lines:
-            self.plot.removeItem(line)
+        self.plot.removeItem(*self.lines)
         self.lines = [pg.PlotCurveItem(fpr, tpr, pen=drawn) for fpr, tpr, drawn in curves]
         for depth, line in enumerate(reversed(self.lines)):
             line.setZValue(depth / 100)
-            self.plot.addItem(line, ignoreBounds=True)
+        self.plot.addItem(*self.lines, ignoreBounds=True)
         self.chance.setPen(pen(theme.neutral, 1.2, (4.0, 4.0)))
         self.range.setVisible(band is not None)
         self.range.setRegion(band or (0.0, 1.0))
@@ -60,16 +58,16 @@ class RocSketch:
 
     def label_lines(self, names: Sequence[str]) -> None:
         """Write names beside the lines, each at another FPR."""
-        while self._names:
-            self.plot.removeItem(self._names.pop())
+        self.plot.removeItem(*self._names)
+        self._names = []
         for k, (name, line) in enumerate(zip(names, self.lines, strict=False), 1):
             if line.getData()[0] is None or not len(line.getData()[0]):
                 continue
             at = k / (len(names) + 1)
             item = pg.TextItem(name, color=current_theme().text, anchor=(0, 0))
             item.setPos(at, float(np.interp(at, *line.getData())))
-            self.plot.addItem(item, ignoreBounds=True)
             self._names.append(item)
+        self.plot.addItem(*self._names, ignoreBounds=True)
 
 
 def outline(curve: roc.RocCurve) -> tuple[Array, Array]:

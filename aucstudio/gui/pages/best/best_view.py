@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.gui.common.buttons import primary, push_button
 from aucstudio.gui.common.controls import Verb, fill_combo
-from aucstudio.gui.common.layouts import STRETCH, Part, across, down, keep_room
+from aucstudio.gui.common.layouts import LEFT, STRETCH, across, down, keep_room
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
 from aucstudio.gui.common.widgets import hint_label, label, named, quietly, show_note
@@ -178,7 +178,7 @@ class BestView(PageView):
         self._fit_board()  # the words above take their room first
 
     def _offer_repeat(self) -> None:
-        """Offer to validate the best model as other runs, where the validation draws rows."""
+        """Offer to validate the best model like other runs if the validation draws rows."""
         scheme, table = self.session.plan.validation.scheme, self.session.table
         self.verdict.repeat.setVisible(scheme in (HOLD_OUT, FOLDS) and table is not None)
 
@@ -282,9 +282,8 @@ class VerdictPanel(QWidget):
         self.prefer = push_button("best_prefer_button", "Prefer it", "", prefer)
         self.export = primary(push_button("best_export_button", verb=export))
         self.repeat = push_button("best_repeat_button", verb=repeat)
-        verbs = (across(verb, STRETCH) for verb in (self.export, self.repeat))
-        parts: list[Part] = [self.title, self.figures, *verbs]
-        parts += [self.simpler, across(self.prefer, STRETCH), STRETCH]
+        verbs = (self.export, LEFT), (self.repeat, LEFT)
+        parts = self.title, self.figures, *verbs, self.simpler, (self.prefer, LEFT), STRETCH
         self.setLayout(down(*parts, around=(4, 0, 8, 0)))
 
     def show_standings(self, standings: Standings, chosen: str | None, kept: set[str]) -> None:

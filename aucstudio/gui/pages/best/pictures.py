@@ -52,8 +52,7 @@ class CurvePlot(RocSketch):
         self.band.setZValue(-4)
         self.point = pg.ScatterPlotItem(size=12, hoverable=True, tip=data_tip)
         self.point.setZValue(2)
-        for item in (self.band, self.point):
-            self.plot.addItem(item, ignoreBounds=True)
+        self.plot.addItem(self.band, self.point, ignoreBounds=True)
 
     def show_standings(self, standings: Standings, runs: Sequence[ShownRun]) -> None:
         """Draw the best run, and the simpler one after it."""
@@ -125,8 +124,7 @@ class CoursePlot:
         self.dots = pg.ScatterPlotItem(size=8, hoverable=True, tip=data_tip)
         self.line, self.whisker = pg.PlotCurveItem(), pg.PlotCurveItem(connect="pairs")
         self.honest = pg.ScatterPlotItem(size=12, symbol="d", hoverable=True, tip=data_tip)
-        for item in (self.line, self.whisker, self.dots, self.honest):
-            self.plot.addItem(item, ignoreBounds=True)
+        self.plot.addItem(self.line, self.whisker, self.dots, self.honest, ignoreBounds=True)
         self.names: list[pg.TextItem] = []
         self.legend = Legend(self.plot)
 
@@ -163,8 +161,7 @@ class CoursePlot:
 
     def _name_leaders(self, leaders: Sequence[Milestone], unit: float, end: float) -> None:
         """Name the methods that took the lead, where there is room."""
-        for item in self.names:
-            self.plot.removeItem(item)
+        self.plot.removeItem(*self.names)
         self.names, right = [], np.inf
         before = "", *(one.method for one in leaders)
         changes = [one for one, old in zip(leaders, before, strict=False) if one.method != old]
@@ -175,8 +172,8 @@ class CoursePlot:
                 anchor = (1.0 if at_end else 0.0, 0.0 if one is changes[-1] else 1.0)
                 item = pg.TextItem(_title(one), color=current_theme().text, anchor=anchor)
                 item.setPos(one.seconds / unit, one.value)
-                self.plot.addItem(item, ignoreBounds=True)
                 self.names.append(item)
+        self.plot.addItem(*self.names, ignoreBounds=True)
 
     def _show_honest(self, standings: Standings, end: float) -> Sequence[float]:
         """Mark the held-out estimate of the best; return the heights used."""

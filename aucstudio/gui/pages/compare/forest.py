@@ -39,7 +39,7 @@ class ForestPlot(QObject):
     ----------
     clicked : Signal(int, bool)
         A row, and whether Ctrl was held.
-    plot : PlotWidget
+    plot : Plot
     area : QScrollArea
         Holds the plot.
     chance : InfiniteLine
@@ -74,8 +74,8 @@ class ForestPlot(QObject):
         self._measure, self._band = "", (0.0, 1.0)
         self._framed: object = None
         self.chance = pg.InfiniteLine(angle=90)
-        for item in (*self.marks, self.chance, self.splits, self.dots):
-            self.plot.addItem(item, ignoreBounds=True)
+        items = *self.marks, self.chance, self.splits, self.dots
+        self.plot.addItem(*items, ignoreBounds=True)
         self.dots.setZValue(2)
         self.plot.scene().sigMouseClicked.connect(self._on_click)
 
@@ -128,10 +128,9 @@ class ForestPlot(QObject):
     def mark(self, chosen: int | None, compared: int | None) -> None:
         """Highlight the selected run and, fainter, the run compared with it."""
         theme = current_theme()
-        for item, alpha in zip(self.marks, (255, 110), strict=True):
+        for item, row, alpha in zip(self.marks, (chosen, compared), (255, 110), strict=True):
             item.setBrush(pg.mkBrush(faded(theme.selection, alpha)))
             item.setPen(pg.mkPen(None))
-        for item, row in zip(self.marks, (chosen, compared), strict=True):
             item.setVisible(row is not None)
             item.setZValue(-20)
             if row is not None:
@@ -153,15 +152,14 @@ class ForestPlot(QObject):
     # ------------------------------------------------------------- drawing
 
     def _draw_whiskers(self, looks: Sequence[RunLook]) -> None:
-        for item in self.whiskers:
-            self.plot.removeItem(item)
-        self.whiskers = []
-        for k, run, look in zip(self._rows, self._runs, looks, strict=True):
-            area = run.measured(self._measure)
-            if math.isfinite(area.low) and math.isfinite(area.high):
-                item = pg.PlotCurveItem([area.low, area.high], [k, k], pen=run_pen(look, 2.5))
-                self.plot.addItem(item, ignoreBounds=True)
-                self.whiskers.append(item)
+        self.plot.removeItem(*self.whiskers)
+        areas = [run.measured(self._measure) for run in self._runs]
+        self.whiskers = [
+            pg.PlotCurveItem(list(area.bounds), [k, k], pen=run_pen(look, 2.5))
+            for k, area, look in zip(self._rows, areas, looks, strict=True)
+            if area.known
+        ]
+        self.plot.addItem(*self.whiskers, ignoreBounds=True)
 
     def _draw_dots(self, looks: Sequence[RunLook]) -> None:
         colours = [run_colour(current_theme(), look.colour) for look in looks]
@@ -193,8 +191,7 @@ class ForestPlot(QObject):
         )
 
     def _draw_remarks(self, starts: Sequence[int]) -> None:
-        for item in self.remarks:
-            self.plot.removeItem(item)
+        self.plot.removeItem(*self.remarks)
         self.remarks, theme = [], current_theme()
         middle = self.plot.getViewBox().viewRect().center().x()
         for row in (self._rows[start] - 1 for start in starts):
@@ -203,8 +200,7 @@ class ForestPlot(QObject):
             words.setFont(self.plot.font())
             words.setPos(middle, row)
             self.remarks += [pg.InfiniteLine(row, 0, pen(theme.line)), words]
-        for item in self.remarks:
-            self.plot.addItem(item, ignoreBounds=True)
+        self.plot.addItem(*self.remarks, ignoreBounds=True)
 
     def write_names(self) -> None:
         """Write the names on the left and the figures on the right, in the available room."""

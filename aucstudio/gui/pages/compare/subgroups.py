@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import QLineEdit, QSplitter
+from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtWidgets import QLineEdit
 
 from aucstudio.gui.common.controls import ControlRow, fill_combo
+from aucstudio.gui.common.layouts import Panes
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.roc_sketch import RocSketch
 from aucstudio.gui.common.plotting import run_pen
@@ -20,7 +21,7 @@ from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
-from aucstudio.notices.words import interval_words
+from aucstudio.notices.words import as_sentence, interval_words
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.page import Block
@@ -45,7 +46,7 @@ _HEADS, _TIPS = worded_columns("groups_table")
 Key = tuple[Any, ...]
 
 
-class GroupsPage(QSplitter):
+class GroupsPage(Panes):
     """Curves above, figures below, computed in the background.
 
     Attributes
@@ -60,7 +61,7 @@ class GroupsPage(QSplitter):
     concluded = Signal(object)  # Statement or str
 
     def __init__(self, session: Session, row: ControlRow) -> None:
-        super().__init__(Qt.Orientation.Vertical)
+        super().__init__()
         named(self, "groups_page", "Subgroups")
         self.session = session
         self.found: Subgroups | None = None
@@ -73,8 +74,6 @@ class GroupsPage(QSplitter):
         self.plot = self.picture.plot
         self.table = SheetTable("groups_table", "Figures of the levels", _HEADS, _ROW, tips=_TIPS)
         self.table.selectionModel().currentRowChanged.connect(self._on_row)
-        self.setChildrenCollapsible(False)
-        self.setHandleWidth(8)
         self.addWidget(self.plot)
         self.addWidget(self.table)
         for place, share in enumerate(_SHARES):
@@ -118,7 +117,7 @@ class GroupsPage(QSplitter):
         try:
             cuts = read_cuts(self.cuts_field.text()) if self._is_number() else ()
         except InputError as error:
-            self._show_none(f"{str(error)[0].upper()}{str(error)[1:]}.")
+            self._show_none(as_sentence(str(error)))
             return
         target = session.focus.target
         key: Key = (run.record, table.sha256, column, cuts, session.plan.band, target)
@@ -187,13 +186,12 @@ class GroupsPage(QSplitter):
         if found is None or run is None:
             return
         self._draw_curves(found.groups)
-        drawn = dict(zip(_drawn(found.groups), _looks(found.groups), strict=True))
-        rows = [Row(_cells(group), drawn.get(k)) for k, group in enumerate(found.groups)]
+        looks = _looks(found.groups)
+        rows = [Row(_cells(group), looks.get(k)) for k, group in enumerate(found.groups)]
         if rows != self.table.sheet.rows:
             self.table.show_rows(rows)
-        self._words = statement(
-            found, run.look.name, self.session.plan.band, self.session.focus.target
-        )
+        band, target = self.session.plan.band, self.session.focus.target
+        self._words = statement(found, run.look.name, band, target)
         self.concluded.emit(self._words)
 
     def report_blocks(self) -> list[Block]:
@@ -204,8 +202,7 @@ class GroupsPage(QSplitter):
         return sheet_blocks(title, self.table, self._words.text)
 
     def _draw_curves(self, groups: Sequence[Subgroup]) -> None:
-        chosen, places = self.table.currentIndex().row(), _drawn(groups)
-        looks = dict(zip(places, _looks(groups), strict=True))
+        chosen, looks = self.table.currentIndex().row(), _looks(groups)
         if 0 <= chosen < len(groups) and len(groups[chosen].curve[0]):
             looks.setdefault(chosen, RunLook(groups[chosen].level, -1 - _MOST_DRAWN))
         pens = [run_pen(look, 3.4 if k == chosen else 1.8) for k, look in looks.items()]
@@ -240,15 +237,14 @@ class GroupsPage(QSplitter):
         return columns
 
 
-def _drawn(groups: Sequence[Subgroup]) -> list[int]:
-    """Return the places of the levels whose curves are drawn: those with the most positives."""
+def _looks(groups: Sequence[Subgroup]) -> dict[int, RunLook]:
+    """Return a grey for each place of a drawn level, as colours are those of runs.
+
+    The levels with the most positives are drawn.
+    """
     known = [k for k, group in enumerate(groups) if len(group.curve[0])]
-    return sorted(sorted(known, key=lambda k: -groups[k].positives)[:_MOST_DRAWN])
-
-
-def _looks(groups: Sequence[Subgroup]) -> list[RunLook]:
-    """Return greys for the drawn levels: a colour is that of a run."""
-    return [RunLook(groups[k].level, -1 - n) for n, k in enumerate(_drawn(groups))]
+    drawn = sorted(sorted(known, key=lambda k: -groups[k].positives)[:_MOST_DRAWN])
+    return {k: RunLook(groups[k].level, -1 - n) for n, k in enumerate(drawn)}
 
 
 def _rows_of(name: str, record: RunRecord, table: Table) -> Table:
@@ -287,7 +283,6 @@ def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statem
     few = [group.level for group in found.groups if group.few]
     doubtful = [group.level for group in found.groups if group.notices]
     silent = (("AUC", p, found.silent), ("partial AUC", found.p_pauc, found.silent_pauc))
-    hidden = len(known) - _MOST_DRAWN
     counts = [
         text("count_of_area", count=count - len(few), area=area)
         for area, tested, count in silent
@@ -299,7 +294,9 @@ def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statem
         text("levels_compared", state=state, name=name, column=found.column, ends=ends, p=p),
         text("partial_areas_tested", band=band, p=pauc, untested=no_pauc),
         text("rates_at_threshold", own=target.rule == OWN),
-        text("levels_not_drawn", drawn=_MOST_DRAWN, count=hidden) if hidden > 0 else "",
+        text("levels_drawn", drawn=_MOST_DRAWN, levels=len(known))
+        if len(known) > _MOST_DRAWN
+        else "",
         text("levels_with_few_rows", levels=few) if few else "",
         text("levels_overestimated", levels=doubtful) if doubtful else "",
         text("levels_merged", count=found.merged) if found.merged else "",

@@ -8,14 +8,14 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSplitter, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from aucstudio.gui.common.layouts import RIGHT, STRETCH, across, down, holding
+from aucstudio.gui.common.layouts import RIGHT, STRETCH, Panes, across, down, holding
 from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.plotting import MARKER, faded, swatch
 from aucstudio.gui.common.table import Index, Row, SheetTable, in_columns, worded_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, scaled
-from aucstudio.gui.common.widgets import label, named
+from aucstudio.gui.common.widgets import bold, label, named
 from aucstudio.gui.pages.compare.forest import ForestPlot
 from aucstudio.gui.pages.compare.words import (
     ShownComparison,
@@ -219,9 +219,7 @@ class PairMatrix(QAbstractTableModel):
             sentence = pair_sentence(pair, *self._about).text
             return tip_text(sentence) if role == _ROLE.ToolTipRole else sentence
         if role == _ROLE.FontRole and pair.significant:
-            font = QFont()
-            font.setBold(True)
-            return font
+            return bold(QFont())
         if role == _ROLE.BackgroundRole and pair.significant:
             better = self._looks[row if pair.difference >= 0 else column]
             return faded(run_colour(current_theme(), better.colour), _TINT)
@@ -254,9 +252,8 @@ class MatrixTable(QTableView):
     def fit(self, longest: str) -> None:
         """Make all cells of a pair large enough for a line, and leave the names the rest."""
         header, side = self.horizontalHeader(), self.verticalHeader()
-        tally, font = self.model().rowCount(), QFont(self.font())
-        font.setBold(True)
-        wide = QFontMetrics(font).horizontalAdvance(longest) + _AROUND
+        tally, metrics = self.model().rowCount(), QFontMetrics(bold(self.font()))
+        wide = metrics.horizontalAdvance(longest) + _AROUND
         for column in range(tally):
             self.setColumnWidth(column, max(header.sectionSizeHint(column), wide))
         self.setColumnWidth(tally, max(wide, self.sizeHintForColumn(tally)))
@@ -285,7 +282,7 @@ def _choose(table: QTableView, index: QModelIndex | None) -> None:
 _GAPS = 16  # pixels between the plot, the heading and the matrix
 
 
-class PicturePage(QSplitter):
+class PicturePage(Panes):
     """The forest plot, and every pair under it.
 
     Attributes
@@ -303,7 +300,7 @@ class PicturePage(QSplitter):
     pair_clicked = Signal(int, int)
 
     def __init__(self) -> None:
-        super().__init__(Qt.Orientation.Vertical)
+        super().__init__()
         named(self, "compare_splitter", "Picture")
         self.forest = ForestPlot()
         plain_tooltip(
@@ -315,8 +312,6 @@ class PicturePage(QSplitter):
         self.table.selectionModel().currentChanged.connect(self._on_cell)
         self.heading = label("", "muted", name="compare_matrix_heading", wrap=True)
         self.pairs_part = holding(down(self.heading, self.table))
-        self.setHandleWidth(8)
-        self.setChildrenCollapsible(False)
         for part in (self.forest.area, self.pairs_part):
             self.addWidget(part)
         self._moved = False

@@ -24,7 +24,6 @@ from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import (
     ElidedCombo,
-    ElidedLabel,
     label,
     make_buddy,
     named,
@@ -88,9 +87,7 @@ class ColumnCard(QScrollArea):
         self.summary: ColumnSummary | None = None
         self.has_dates = False
         self._column: Column | None = None
-        self.title = ElidedLabel()
-        self.title.setObjectName("data_column_title")
-        self.title.setProperty("role", "title")
+        self.title = label("", "title", elided=True, name="data_column_title")
         self.facts = label("", "muted", wrap=True, name="data_column_facts")
         self.role_combo = named(ElidedCombo(), "data_role_combo")
         self.role_combo.activated.connect(self._on_role)

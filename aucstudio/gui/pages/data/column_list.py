@@ -294,8 +294,7 @@ class Overview(QWidget):
     def _count(self) -> None:
         """State how many columns are shown and selected."""
         shown, total = len(self.model.shown), len(self.model.items)
-        parts = self.list.selectionModel().selection().toList()
-        selected = sum(part.height() for part in parts)
+        selected = len(self.list.selected_rows())
         words = text(
             "data_columns",
             shown=shown if shown < total else None,
@@ -306,9 +305,7 @@ class Overview(QWidget):
         self.role_button.setEnabled(selected > 0)
 
     def _selected(self) -> list[Column]:
-        parts = self.list.selectionModel().selection().toList()
-        rows = {row for part in parts for row in range(part.top(), part.bottom() + 1)}
-        return [self._at(self.model.item(row)) for row in sorted(rows)]
+        return [self._at(self.model.item(row)) for row in self.list.selected_rows()]
 
     def _offer_roles(self) -> None:
         """Enable the roles that some of the selected columns can have."""

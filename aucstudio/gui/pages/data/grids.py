@@ -321,8 +321,7 @@ class CorrelationPage(GridPage):
 
     def _write(self, values: Array) -> None:
         """Write the numbers into squares that have room for them."""
-        for figure in self.figures:
-            self.plot.removeItem(figure)
+        self.plot.removeItem(*self.figures)
         self.figures = []
         theme = current_theme()
         for (column, line), value in np.ndenumerate(values):
@@ -330,8 +329,8 @@ class CorrelationPage(GridPage):
                 ink = theme.field if abs(value) > _DARK else theme.text
                 figure = pg.TextItem(score_words(value, "+.2f"), color=ink, anchor=(0.5, 0.5))
                 figure.setPos(column + 0.5, line + 0.5)
-                self.plot.addItem(figure, ignoreBounds=True)
                 self.figures.append(figure)
+        self.plot.addItem(*self.figures, ignoreBounds=True)
         self._show_what_fits()
 
     def _show_what_fits(self) -> None:

@@ -26,7 +26,7 @@ from aucstudio.gui.common.widgets import (
     show_note,
 )
 from aucstudio.gui.state.background import delayed, stopping
-from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import Table
@@ -87,8 +87,8 @@ class Asked:
     def of(cls, session: Session, table: Table, row_filter: RowFilter) -> Asked:
         """Make a request for the current state of the session."""
         chosen = session.run(session.selected)
-        has_chosen = chosen is not None and is_of(table, chosen)
-        listed = {run.record.id: run for run in session.checked_runs() if is_of(table, run)}
+        has_chosen = chosen is not None and chosen.is_of(table)
+        listed = {run.record.id: run for run in session.checked_runs() if run.is_of(table)}
         if chosen is not None and has_chosen:
             listed = {chosen.record.id: chosen} | listed
         split = session.focus.split
@@ -98,12 +98,6 @@ class Asked:
         )
         threshold = session.focus.threshold if row_filter.part in (FALSE_ALARM, MISSED) else 0.0
         return cls(table, runs, has_chosen, row_filter, threshold)
-
-
-def is_of(table: Table, run: ShownRun) -> bool:
-    """Return whether a run has scores of a table's rows."""
-    record = run.record
-    return bool(record.splits) and record.experiment.data.sha256 == table.sha256
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

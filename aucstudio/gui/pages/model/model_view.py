@@ -125,9 +125,7 @@ class ModelView(PageView):
             self._show_nothing()
             return
         self._offer_pictures(run)
-        table = self.session.table
-        if table is not None and table.sha256 != run.record.experiment.data.sha256:
-            table = None
+        table = self.session.table if run.is_of(self.session.table) else None
         index = min(self.session.focus.split, len(run.record.splits) - 1)
         self._offer_splits(len(run.record.splits), index)
         self.stack.setCurrentWidget(self.part)

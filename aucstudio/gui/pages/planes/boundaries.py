@@ -86,10 +86,6 @@ class Mapper(QObject):
         for changed in (box.sigRangeChanged, box.sigResized):
             changed.connect(lambda *_: self._ask())
 
-    def busy(self) -> bool:
-        """Return whether finer maps are still being computed."""
-        return self._answer.busy
-
     def show_surfaces(self, surfaces: Sequence[Surface]) -> None:
         """Set the surfaces to map; maps of the same surfaces are kept."""
         if [_identity(s) for s in surfaces] != [_identity(s) for s in self._surfaces]:
@@ -218,8 +214,7 @@ class Boundaries:
 
     def clear(self) -> None:
         """Remove all boundaries."""
-        for boundary in self.drawn.values():
-            self._plot.removeItem(boundary.item)
+        self._plot.removeItem(*(boundary.item for boundary in self.drawn.values()))
         self.drawn, self.surfaces = {}, []
 
     def entries(self) -> list[Entry]:

@@ -243,8 +243,7 @@ class RunPlanes:
     def _take_away(self) -> None:
         self.chosen.hide()
         self.compared.hide()
-        for line in self.others:
-            self._plot.removeItem(line)
+        self._plot.removeItem(*self.others)
         self.others = []
 
     def _show(

@@ -102,8 +102,7 @@ def find_subject(session: Session, held_out: bool, follow: bool = False) -> Subj
     if follow and live is not None and is_curved(live):
         return _live_subject(live, table, live.picture)
     if run is not None and run.record.splits:
-        is_open = run.record.experiment.data.sha256 == table.sha256
-        return _finished_subject(run, session, table, held_out) if is_open else None
+        return _finished_subject(run, session, table, held_out) if run.is_of(table) else None
     if live is not None and live.preparation is not None:
         return _live_subject(live, table)
     return None

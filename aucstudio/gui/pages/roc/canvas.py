@@ -203,7 +203,7 @@ class Canvas:
 
     Attributes
     ----------
-    plot : PlotWidget
+    plot : Plot
     box : ViewBox
     along, up : Axis
     band_item : RangeItem

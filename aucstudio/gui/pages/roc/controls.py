@@ -200,7 +200,7 @@ class RangeControl:
         choices.band_high.valueChanged.connect(self._on_high)
         canvas.band_item.sigRegionChanged.connect(self._on_drag)
         canvas.band_item.sigRegionChangeFinished.connect(self._on_drag)
-        choices.train_action.triggered.connect(self.train_here)
+        choices.train_action.triggered.connect(session.train_in_range)
 
     def show(self) -> None:
         """Show the plan's range, and whether its method trains for it."""
@@ -222,12 +222,6 @@ class RangeControl:
         state = "whole" if range_ is None else "linked" if linked else "own"
         words = text("training_range", state=state, title=title, band=range_ or (0.0, 1.0))
         plain_tooltip(action, words)
-
-    def train_here(self, linked: bool) -> None:
-        """Train the method for the shown range, or for its own range."""
-        plan = self._session.plan
-        words = "Train in the shown range" if linked else "Train for its own range"
-        self._session.edit(plan.with_link(plan.method, linked), words)
 
     def turn(self) -> None:
         """Zoom to the range, or back."""

@@ -18,7 +18,7 @@ from aucstudio.engine.inference import Interval, cost_threshold_interval
 from aucstudio.engine.params import read_decimal
 from aucstudio.gui.common.buttons import push_button
 from aucstudio.gui.common.curve_figures import Trace
-from aucstudio.gui.common.layouts import across, down
+from aucstudio.gui.common.layouts import across, down, grid
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plots.rate_axes import place, placed
@@ -96,17 +96,14 @@ class CostPanel(QWidget):
         self.best_button = push_button("best_point_button", verb=self.best_asked.emit)
 
     def _make_costs(self) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setContentsMargins(0, 4, 0, 0)
-        grid.setVerticalSpacing(1)
-        grid.setColumnStretch(0, 1)
+        made = grid(gaps=(6, 1), wide=0, top=4)
         head, *words = text("cost_rows").strip().splitlines()
-        grid.addWidget(label(head, "muted"), 0, 0, 1, 2)
+        made.addWidget(label(head, "muted"), 0, 0, 1, 2)
         self.costs = {key: label("", name=f"cost_{key}") for key in _ROWS}
         for k, (cost, row) in enumerate(zip(self.costs.values(), words, strict=True), start=1):
-            grid.addWidget(label(row, "muted"), k, 0)
-            grid.addWidget(cost, k, 1, Qt.AlignmentFlag.AlignRight)
-        return grid
+            made.addWidget(label(row, "muted"), k, 0)
+            made.addWidget(cost, k, 1, Qt.AlignmentFlag.AlignRight)
+        return made
 
     def _connect(self) -> None:
         self.prior_field.editingFinished.connect(self._on_prior)
@@ -252,11 +249,6 @@ class CostLayer(Layer):
             self._show_point(scene, self._point)
         else:
             self._answer.drop()
-
-    @property
-    def busy(self) -> bool:
-        """Whether the best threshold is still being resampled."""
-        return self._answer.busy
 
     def prior(self) -> float:
         """Return the prior in force."""

@@ -340,9 +340,7 @@ class Lines:
                 drawn.item.setZValue(30 if run.record.id == selected else 10)
                 drawn.item.setOpacity(0.65 if fine else 1.0)
                 self.drawn.append(drawn)
-        for drawn in before:
-            if drawn not in self.drawn:
-                self._plot.removeItem(drawn.item)
+        self._plot.removeItem(*(old.item for old in before if old not in self.drawn))
         self.thin()
 
     def _add(self, run: ShownRun, shape: Shape, axes: tuple[Axis, Axis]) -> Drawn:

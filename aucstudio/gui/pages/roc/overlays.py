@@ -136,11 +136,6 @@ class DifferenceLayer(Layer):
         for fill in self.fills:
             fill.setPen(Qt.PenStyle.NoPen)
 
-    @property
-    def busy(self) -> bool:
-        """Whether the test is still being computed."""
-        return self._answer.busy
-
     def show(self, scene: Scene) -> None:
         chosen, compared, self._pair = scene.chosen, scene.compared, None
         shown = self.enabled and scene.is_roc

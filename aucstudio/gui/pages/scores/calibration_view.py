@@ -23,7 +23,7 @@ from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
-from aucstudio.notices.words import figure_words
+from aucstudio.notices.words import as_sentence, figure_words
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.calibration import (
     AS_IT_STANDS,
@@ -84,8 +84,7 @@ class ReliabilityPlot:
         """Draw calibrated runs, and the same runs uncalibrated, on two equal axes."""
         for side in self._sides:
             side.show_axis(axis)
-        for item in (*self.lines, *self.whiskers, *self.before):
-            self.plot.removeItem(item)
+        self.plot.removeItem(*self.lines, *self.whiskers, *self.before)
         self.lines, self.whiskers, self.before = [], [], []
         theme = current_theme()
         self.diagonal.setPen(pen(theme.neutral, 1.2, (4.0, 4.0)))
@@ -95,8 +94,7 @@ class ReliabilityPlot:
             self.before.append(pg.PlotCurveItem(*ends, pen=drawn))
         for look, one in judged:
             self._add(look, one, axis)
-        for item in (*self.before, *self.whiskers, *self.lines):
-            self.plot.addItem(item, ignoreBounds=True)
+        self.plot.addItem(*self.before, *self.whiskers, *self.lines, ignoreBounds=True)
         dotted = ("score as log-odds", pen(theme.muted, 1.4, (1.5, 3.0)))
         known = [(look.name, look) for look, _ in judged]
         self.legend.explain([*known, dotted] if self.before else known)
@@ -138,8 +136,7 @@ class ProbabilityPlot:
     def __init__(self) -> None:
         self.plot = make_plot("probability_plot", "Probability", "Share of the class in a bin")
         self.curves = [class_steps(), class_steps()]
-        for item in self.curves:
-            self.plot.addItem(item)
+        self.plot.addItem(*self.curves)
         self.legend = Legend(self.plot)
 
     def show(self, one: CalibrationEstimate, names: tuple[str, str]) -> None:
@@ -268,7 +265,7 @@ class CalibrationView(PageView):
     def figure_data(self) -> Mapping[str, Sequence[object]]:
         lines = [
             (run.look.name, kind, k + 1, *cells)
-            for run in self._runs()
+            for run in self.seen_runs()
             for kind in TITLES
             if isinstance(one := self._known.get((run.record, kind)), CalibrationEstimate)
             for k, cells in enumerate(_bins(one))
@@ -280,16 +277,8 @@ class CalibrationView(PageView):
 
     # ------------------------------------------------------------- computing
 
-    def _runs(self) -> list[ShownRun]:
-        """List the checked runs, and the selected run, which the conclusion describes."""
-        runs, chosen = self.session.checked_runs(), self.session.run(self.session.selected)
-        if chosen is None or not chosen.record.splits:
-            return runs
-        listed = {run.record.id for run in runs}
-        return runs if chosen.record.id in listed else [*runs, chosen]
-
     def refresh(self) -> None:
-        runs = self._runs()
+        runs = self.seen_runs()
         records, known = tuple(run.record for run in runs), self._known
         if all((record, kind) in known for record in records for kind in TITLES):
             self._answer.drop()
@@ -298,7 +287,7 @@ class CalibrationView(PageView):
         self._show(runs)
 
     def _on_judged(self, _known: Found) -> None:
-        self._show(self._runs())
+        self._show(self.seen_runs())
 
     def _forget(self) -> None:
         """Drop the records of another study."""
@@ -344,11 +333,11 @@ class CalibrationView(PageView):
     def _show_nothing(self, runs: Sequence[ShownRun], kind: str) -> None:
         self.hint.setText("Calibrating…" if self.busy() else "No probabilities yet")
         reasons = [self._known.get((run.record, kind)) for run in runs]
-        text = next((reason for reason in reasons if isinstance(reason, str)), "")
+        reason = next((one for one in reasons if isinstance(one, str)), "")
         run = self.session.run(self.session.selected)
         why = self.why_empty(None if runs else run)
         if runs:
-            why = f"{text[0].upper()}{text[1:]}." if text else "Calibrating…"
+            why = as_sentence(reason) if reason else "Calibrating…"
         self.sentence.setText(why)
 
     def _on_axes(self) -> None:

@@ -33,8 +33,7 @@ class HeightAxis(NumberAxis):
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
         if not self.logMode:
-            found: list[tuple[float, list[float]]] = super().tickValues(low, high, size)
-            return found
+            return super().tickValues(low, high, size)
         # There is no part of a row.
         decades = np.arange(max(0, math.ceil(low) - 1), math.floor(high) + 1, dtype=np.float64)
         between = np.sort(np.concatenate([decades + math.log10(2), decades + math.log10(5)]))
@@ -84,7 +83,7 @@ class ScorePlot:
 
     Attributes
     ----------
-    plot : PlotWidget
+    plot : Plot
     curves, wrong_curves : list of two PlotCurveItem
         Positives and negatives; their parts on the wrong side.
     rugs : list of two PlotCurveItem
@@ -113,11 +112,9 @@ class ScorePlot:
         self.line.setCursor(Qt.CursorShape.SizeHorCursor)
         self.legend = Legend(self.plot)
         self._full = square_sample(self.plot)
-        for item in self.curves:
-            self.plot.addItem(item)
+        self.plot.addItem(*self.curves)
         over = (self.band_item, *self.wrong_curves, *self.rugs, self.own_line, self.row_line)
-        for item in (*over, self.line):
-            self.plot.addItem(item, ignoreBounds=True)
+        self.plot.addItem(*over, self.line, ignoreBounds=True)
         self.show_scale(DENSITY)
 
     def show_scale(self, scale: HeightScale) -> None:

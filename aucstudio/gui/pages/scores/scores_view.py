@@ -152,9 +152,8 @@ class ScoresView(PageView):
         self.picture.name_classes(self._names)
         self._show_parts()
         from_file = run.record.experiment.validation.scheme == "file"
-        table = self.session.table
-        known = table is not None and table.sha256 == run.record.experiment.data.sha256
-        self.worst.show_split(split, table if known and not from_file else None)
+        known = run.is_of(self.session.table) and not from_file
+        self.worst.show_split(split, self.session.table if known else None)
         self.show_band()
         self.show_focus()
 
@@ -169,12 +168,8 @@ class ScoresView(PageView):
         self._draw(ScoreDistribution.of(picture.positive, picture.scores))
         self.picture.name_classes(self._names)
         self._show_parts()
-        rows = len(picture.positive)
-        self.sentence.setText(
-            Statement(
-                text("scores_so_far", name=live.look.name, rows=rows), text("threshold_at_end")
-            )
-        )
+        head = text("scores_so_far", name=live.look.name, rows=len(picture.positive))
+        self.sentence.setText(Statement(head, text("threshold_at_end")))
 
     def _show_parts(self) -> None:
         """Show the threshold and figures of a finished run, or only the distributions."""

@@ -216,10 +216,7 @@ class WorstRows(QWidget):
         seen = row is not None and self._table is not None and row < self._table.rows
         self.sheet.setVisible(seen)
         if row is None or self._table is None or not seen:
-            show_note(
-                self.about,
-                "" if self._table else text("rows_of_test_file"),
-            )
+            show_note(self.about, "" if self._table else text("rows_of_test_file"))
             return
         assert self._split is not None
         place = np.flatnonzero(self._split.test_rows == row)

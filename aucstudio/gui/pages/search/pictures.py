@@ -51,8 +51,8 @@ class Profile:
         self.folds, self.means = pg.ScatterPlotItem(size=5), pg.ScatterPlotItem(size=8)
         self.best, self.ring = pg.ScatterPlotItem(symbol="d"), pg.ScatterPlotItem(size=18)
         self.line = pg.PlotDataItem(connect="finite", antialias=True)
-        for item in (self.folds, self.line, self.spread, self.means, self.best, self.ring):
-            self.plot.addItem(item)
+        items = self.folds, self.line, self.spread, self.means, self.best, self.ring
+        self.plot.addItem(*items)
         self._places = np.empty((0, 2))
 
     def draw(
@@ -155,8 +155,7 @@ class HeatMap:
         self.best, self.ring = pg.PlotCurveItem(antialias=True), pg.ScatterPlotItem(size=12)
         self.scale = QGraphicsRectItem()
         self.scale.setPen(QPen(Qt.PenStyle.NoPen))
-        for item in (self.cells, self.best, self.ring, self.scale):
-            self.plot.addItem(item)
+        self.plot.addItem(self.cells, self.best, self.ring, self.scale)
         self.values = np.empty((0, 0))
         self._of = np.empty((0, 2), dtype=np.intp)
 

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
-from PySide6.QtCore import QPointF, Qt
-from PySide6.QtWidgets import QSizePolicy, QSplitter
+from PySide6.QtCore import QPointF
+from PySide6.QtWidgets import QSizePolicy
 
 from aucstudio.engine import METHODS
 from aucstudio.gui.common.buttons import push_button
 from aucstudio.gui.common.controls import ALL, fill_combo
-from aucstudio.gui.common.layouts import across, down, holding
+from aucstudio.gui.common.layouts import Panes, across, down, holding
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.plots.plot import Readout
 from aucstudio.gui.common.theme import current_theme, run_colour
@@ -108,9 +108,7 @@ class SearchView(PageView):
     def _lay_out(self) -> None:
         below = across((self.readout, 1), self.use_button)
         picture = holding(down((self.profile.plot, 1), (self.heat.plot, 1), below))
-        self.splitter = named(QSplitter(Qt.Orientation.Vertical), "search_splitter", "Search")
-        self.splitter.setHandleWidth(8)
-        self.splitter.setChildrenCollapsible(False)
+        self.splitter = named(Panes(), "search_splitter", "Search")
         self.splitter.addWidget(picture)
         self.splitter.addWidget(self.table)
         for k, share in enumerate((3, 2)):

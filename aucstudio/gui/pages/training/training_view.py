@@ -47,7 +47,7 @@ from aucstudio.gui.pages.training.words import (
 )
 from aucstudio.gui.state.background import Answer, delayed
 from aucstudio.gui.state.runner import LiveRun
-from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
 from aucstudio.project.runs.experiment import Band
 
@@ -117,7 +117,7 @@ class TrainingView(PageView):
     # ------------------------------------------------------------- showing
 
     def refresh(self) -> None:
-        runs = self._runs()
+        runs = self.seen_runs()
         self._courses = [course for run in runs for course in run_courses(run)]
         self._take_live()
         chosen = self.session.run(self.session.selected)
@@ -153,13 +153,6 @@ class TrainingView(PageView):
     def _catch_up(self) -> None:
         if self._behind:
             self.refresh_live()
-
-    def _runs(self) -> list[ShownRun]:
-        """Return the checked runs and the chosen one, which is drawn last."""
-        chosen, checked = self.session.run(self.session.selected), self.session.checked_runs()
-        if chosen is None or not chosen.record.splits:
-            return checked
-        return [*(run for run in checked if run.record.id != chosen.record.id), chosen]
 
     def _take_live(self) -> None:
         live = self.session.live

@@ -160,7 +160,8 @@ def _write_member(
     sizes: Mapping[str, int],
     open_member: Callable[[str], IO[bytes]],
 ) -> Written:
-    names = [name for name in sizes if not _is_clutter(name)]
+    shown = [name for name in sizes if not PurePosixPath(name).name.startswith(".")]
+    names = [name for name in shown if not name.lower().startswith(_CLUTTER)]
     enough = options.enough
     # With a single member, the requested name may be a part of that member.
     if len(names) == 1 and options.part not in names:
@@ -188,7 +189,3 @@ def _write_member(
         parts=() if is_one else tuple(names),
         name=PurePosixPath(name).name,
     )
-
-
-def _is_clutter(name: str) -> bool:
-    return name.lower().startswith(_CLUTTER) or PurePosixPath(name).name.startswith(".")

@@ -189,9 +189,8 @@ def write_columns(
             height = len(columns[0])
             batch = nanoarrow.c_array_from_buffers(schema, height, [None], children=arrays)
             writer.write_array(batch)
-    cells = (
-        f"c{k}{'' if t is not datetime.datetime else '::TIMESTAMP'}" for k, t in enumerate(types)
-    )
+    casts: dict[type, str] = {datetime.datetime: "::TIMESTAMP"}
+    cells = (f"c{k}{casts.get(kind, '')}" for k, kind in enumerate(types))
     query = f"SELECT {', '.join(cells)} FROM arrow"
     settings = f", KV_METADATA {{{quoted(NAMES)}: {literal(json.dumps(names))}}}"
     _copy_arrow(rows, 0, target, options, query, settings)

@@ -11,6 +11,7 @@ from typing import Any
 from aucstudio.project import scratch
 from aucstudio.project.data.finding import found
 from aucstudio.project.data.readers.formats import (
+    BY_KEY,
     MATRIX,
     PARQUET_FORMAT,
     TEXT,
@@ -80,7 +81,12 @@ class Opening:
         self.path, self._shown, self._folder, self._report = path, path, folder, report
         self._given = {name: value for name, value in given.items() if name != "sheet"}
         self._chosen = given
-        self._options = _options_of(given, schema, enough)
+        known = schema or Schema(())
+        kinds = {column.name: column.kind for column in known.columns if column.kind}
+        usual, self._decimal = (d.sheet, d.decimal) if (d := known.dialect) else ("", "")
+        sheet, encoding = str(given.get("sheet") or ""), str(given.get("encoding") or "")
+        strict = bool(given.get("strict"))
+        self._options = ReadOptions(sheet, usual, encoding, kinds, enough, strict=strict)
         self.form, remarks = recognise(path)
         self._remarks = tuple(remarks)
         self._part, self._parts = "", tuple[str, ...]()
@@ -115,6 +121,8 @@ class Opening:
             title, part = self.form.title, self._options.part
             raise input_error("sheet_absent", file=self._shown, title=title, part=part)
         self._check_given(written.known)
+        # If the decimal mark is that of training, each column keeps its notation.
+        known = {k: v for k, v in written.known.items() if (k, v) != ("decimal", self._decimal)}
         facts = vars(written) | {
             "remarks": (*self._remarks, *written.remarks),
             "part": written.part or self._part,
@@ -125,7 +133,7 @@ class Opening:
             path=path,
             shown=self._shown,
             format=self.form.key,
-            given={**self._given, **written.known},
+            given={**self._given, **known},
             chosen=chosen_parts(self._chosen, written.kind, self.form),
         )
 
@@ -174,15 +182,6 @@ def make_plain(
     opening = Opening(path, given, folder, report, schema)
     opening.unpack()
     return dataclasses.replace(opening.convert(), numbers=numbers)
-
-
-def _options_of(given: Mapping[str, Any], schema: Schema | None, enough: int) -> ReadOptions:
-    """Return how a file is to be read; see :class:`ReadOptions`."""
-    known = schema or Schema(())
-    kinds = {column.name: column.kind for column in known.columns if column.kind}
-    usual = "" if known.dialect is None else known.dialect.sheet
-    sheet, encoding = str(given.get("sheet") or ""), str(given.get("encoding") or "")
-    return ReadOptions(sheet, usual, encoding, kinds, enough, strict=bool(given.get("strict")))
 
 
 PACKED = {"gzip", "bzip2", "xz", "zstd", "zip", "tar"}
@@ -260,7 +259,8 @@ def open_source(
         If it is not a table of at least two columns.
     """
     if plain.kind == TEXT:
-        return open_delimited(plain.path, plain.given, folder, report, schema, plain.kinds)
+        source = open_delimited(plain.path, plain.given, folder, report, schema, plain.kinds)
+        return dataclasses.replace(source, is_sheet=BY_KEY[plain.format].part == "sheet")
     from aucstudio.project.data.parquet import open_typed
 
     return open_typed(plain, folder, report, schema)

@@ -64,8 +64,9 @@ def _converted_columns(
             remarks += [found("format_far_days", name, days=beyond)] if beyond else []
         if labels := about.variable_value_labels.get(name):
             values, is_named = _labelled(values, labels, kinds.get(name))
-            shown = "" if is_named else _named({*values} & labels.keys(), labels)
-            kept += [f"{name!r} ({shown})"] if shown else []
+            present = () if is_named else {*values} & labels.keys()
+            named = [f"{spell(v)} is {labels[v].strip()!r}" for v in labels if v in present]
+            kept += [f"{name!r} ({listed(named, _MOST_TOLD)})"] if named else []
         columns[name] = values
     remarks += counted_units(about.original_variable_types)
     if kept and not kinds:
@@ -99,13 +100,6 @@ def counted_units(formats: Mapping[str, str]) -> Iterator[Finding]:
         names = [n for n, form in formats.items() if str(form).replace("-", "").startswith(start)]
         if names:
             yield found("format_units", unit=unit, columns=first_parts(names))
-
-
-def _named(present: Collection[Any], labels: Mapping[Any, str]) -> str:
-    """Write which values have labels, and the labels."""
-    return listed(
-        [f"{spell(v)} is {labels[v].strip()!r}" for v in labels if v in present], _MOST_TOLD
-    )
 
 
 def _are_codes(values: Iterable[Any]) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import abc
+import bisect
+import csv
 import dataclasses
 import functools
 from collections.abc import Iterable
@@ -158,6 +160,8 @@ class Source:
         The rows in a form that DuckDB reads, if the file is typed or DuckDB cannot read it.
     typed : TypedColumns or None
         The columns of a typed file, which has no rows of text.
+    is_sheet : bool
+        Whether its rows are those of a sheet, each one line there.
     """
 
     path: Path
@@ -174,6 +178,18 @@ class Source:
     findings: tuple[Finding, ...]
     tidied: Tidied | None = None
     typed: TypedColumns | None = None
+    is_sheet: bool = False
+
+    @functools.cached_property
+    def _last_lines(self) -> list[int]:
+        """The last line of each row of a sheet; cells may have line breaks."""
+        with self.path.open(encoding="utf-8", newline="") as file:
+            rows = csv.reader(file)
+            return [rows.line_num for _ in rows]
+
+    def line_of(self, line: int) -> int:
+        """Return the number of a line for a message: that of the row in a sheet."""
+        return bisect.bisect_left(self._last_lines, line) + 1 if self.is_sheet else line
 
     def notation(self, form: NumberFormat | None) -> NumberFormat | None:
         """Return how numbers are written in the file; None if they are stored as numbers."""
@@ -304,10 +320,8 @@ class FormatChecks(abc.ABC):
 
     def _doubtful(self, columns: Iterable[int], forms: Formats) -> dict[int, NumberFormat]:
         """Return the columns of numbers with cells that do not fit their format."""
-        numbers = {k: form for k in columns if (form := forms[k])}
-        return {
-            k: form for k, form in numbers.items() if not form.matches_all(self.numbers[k].others)
-        }
+        numbers = ((k, form) for k in columns if (form := forms[k]))
+        return {k: form for k, form in numbers if not form.matches_all(self.numbers[k].others)}
 
     def _type_of(self, k: int, form: NumberFormat) -> NumberFormat | None:
         """Return the format of most cells; None if the other cells are too many."""

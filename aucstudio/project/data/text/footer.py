@@ -38,6 +38,8 @@ Kind = str
 MEAN, TOTAL, STATISTIC, SUBTOTAL, NONE = "mean", "total", "statistic", "subtotal", ""
 _SUMMARIES = {kind: vocabulary.compiled("totals", kind) for kind in (MEAN, TOTAL, STATISTIC)}
 _OVERALL = vocabulary.compiled("totals", "overall")
+# The first cell of most rows of totals, in lower case; for programs without this vocabulary.
+TOTAL_WORDS = "|".join(_SUMMARIES[kind].pattern for kind in (MEAN, TOTAL))
 
 # Rows at the end among which summaries and remarks are looked for; groups that are remembered.
 _LAST_TOTALS, LAST, _MOST_GROUPS = 8, 10, 10_000

@@ -57,7 +57,11 @@ def later_dialect(text: str, schema: Schema, encoding: str, given: Mapping[str, 
             _candidates(text, known, given), key=lambda other: _matching_names(text, schema, other)
         )
         known = best if _matching_names(text, schema, best) > fits else known
-    known = known if "skip" in given else _past_blank_lines(text, known)
+    if "skip" not in given:
+        # The table begins below blank lines.
+        lines = text.split("\n")[known.skip : -1]
+        blank = next((k for k, line in enumerate(lines) if line.strip()), len(lines))
+        known = dataclasses.replace(known, skip=known.skip + blank)
     return known if not known.lower_rows else _without_rows_as_units(text, known)
 
 
@@ -69,17 +73,12 @@ def _without_rows_as_units(text: str, dialect: Dialect) -> Dialect:
     return dataclasses.replace(dialect, lower_rows=0) if are_rows else dialect
 
 
-def _past_blank_lines(text: str, dialect: Dialect) -> Dialect:
-    lines = text.split("\n")
-    skip = dialect.skip
-    while skip < len(lines) - 1 and not lines[skip].strip():
-        skip += 1
-    return dataclasses.replace(dialect, skip=skip)
-
-
 def later_sample(text: str, dialect: Dialect) -> TextSample:
     """Return the header of a later file as a sample without rows; its width is the header's."""
-    first = _first_row(text, dialect)
+    rows = _first_rows(text, dialect, dialect.upper_rows + 1)
+    first = rows[-1] if rows else []
+    for upper in reversed(rows[:-1]):
+        first = joined_names(upper, first)
     width = len(first) + bool(dialect.header and dialect.short_header)
     # A placeholder for rows that begin with their name.
     body = [["name"] * width] if dialect.short_header == "first" else []
@@ -125,15 +124,6 @@ def _matching_names(text: str, schema: Schema, dialect: Dialect) -> int:
         return len(schema.columns) if sample.width == len(schema.columns) else 0
     names, _ = column_names(sample, dataclasses.replace(dialect, header=True))
     return len(set(names) & set(schema.names))
-
-
-def _first_row(text: str, dialect: Dialect) -> list[str]:
-    """Return the names in the header."""
-    rows = _first_rows(text, dialect, dialect.upper_rows + 1)
-    names = rows[-1] if rows else []
-    for upper in reversed(rows[:-1]):
-        names = joined_names(upper, names)
-    return names
 
 
 def _first_rows(text: str, dialect: Dialect, count: int) -> list[list[str]]:

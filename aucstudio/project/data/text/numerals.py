@@ -260,7 +260,8 @@ def guess_decimal(columns: Sequence[Sequence[str]], delimiter: str) -> str:
     votes = {".": 0, ",": 0}
     undecided = False
     for cells in columns:
-        known = cells if are_plain(cells) else [*map(_without_unit, _with_digits(cells))]
+        bare = (_UNIT_SIGNS.sub("", _FOOTNOTE.sub("", cell)) for cell in _with_digits(cells))
+        known = cells if are_plain(cells) else [*bare]
         fits = marks_of(known, delimiter)
         for mark in fits if len(fits) == 1 else ():
             votes[mark] += 1
@@ -273,11 +274,6 @@ def guess_decimal(columns: Sequence[Sequence[str]], delimiter: str) -> str:
 def _with_digits(cells: Iterable[str]) -> Iterator[str]:
     """Yield the cells that hold a digit and are no remarks in place of numbers."""
     return (cell for cell in cells if _DIGIT.search(cell) and not is_remark(cell))
-
-
-def _without_unit(cell: str) -> str:
-    """Return a cell without a per cent or currency sign, and without a footnote mark."""
-    return _UNIT_SIGNS.sub("", _FOOTNOTE.sub("", cell))
 
 
 def marks_of(known: Sequence[str], delimiter: str) -> set[str]:

@@ -69,7 +69,9 @@ def _walk(source: Source, file: TextIO) -> Iterator[TableRow]:
     cutter = Cutter(dialect, width)
     rows = itertools.islice(_with_repairs(cutter, lines, skip + 1), above, None)
     checked = (_check(source, row) for row in rows)
-    yield from mark_footer(checked) if dialect.totals else checked
+    for row in mark_footer(checked) if dialect.totals else checked:
+        is_kept = not (row.reason or row.repair)
+        yield row if is_kept else row._replace(line=source.line_of(row.line))
 
 
 def _with_repairs(cutter: Cutter, lines: Iterator[str], first: int) -> Iterator[TableRow]:
@@ -289,7 +291,7 @@ def first_unreadable(
         for k in [k for k in counts if k not in found and not row.reason]:
             form, cell = contents.forms[k], row.cells[k].strip(BLANKS)
             if form and not is_missing_number(cell, words) and not np.isfinite(form.read(cell)):
-                found[k] = cell, row.line
+                found[k] = cell, source.line_of(row.line)
         if len(found) == len(counts):
             break
     return {

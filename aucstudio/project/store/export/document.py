@@ -22,6 +22,7 @@ from aucstudio.project.data.preparing.preparation import (
     category_features,
     number_features,
 )
+from aucstudio.project.data.preparing.scales import MAX_LEVELS
 from aucstudio.project.data.schema import bare
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dates import WHOLE, DatePart
@@ -134,13 +135,20 @@ def write(model: Model) -> bytes:
 
 def document_of(model: Model) -> dict[str, Any]:
     """Return all that a model's scores are computed from; arrays are not converted."""
+    dialect = model.schema.dialect or Dialect()
     document = {
         "format": FORMAT,
         "program": f"AUC Studio {__version__}",
         "method": model.method,
         "params": dict(model.params),
         **{name: getattr(model, name) for name in FACTS},
-        "table": _table(model),
+        # The format of the training table, the default for tables to score.
+        "table": {
+            "encoding": dialect.encoding,
+            # Runs of blanks are no delimiter of Python's csv.
+            "delimiter": dialect.delimiter.replace(BLANK, ""),
+            "decimal": dialect.decimal,
+        },
         "preparation": _preparation(model),
         "scorer": _Writer().visit(model.scorer),
         "intercept": model.intercept,
@@ -150,17 +158,6 @@ def document_of(model: Model) -> dict[str, Any]:
         facts = {"kind": made.kind, "form": made.form, "rows": model.calibrated_on}
         document["calibration"] = facts | numbers
     return document
-
-
-def _table(model: Model) -> dict[str, str]:
-    """Return the format of the training table, the default for tables to score."""
-    dialect = model.schema.dialect or Dialect()
-    return {
-        "encoding": dialect.encoding,
-        # Runs of blanks are no delimiter of Python's csv.
-        "delimiter": dialect.delimiter.replace(BLANK, ""),
-        "decimal": dialect.decimal,
-    }
 
 
 def _instructions(model: Model) -> list[str]:
@@ -215,7 +212,8 @@ def _preparation(model: Model) -> dict[str, Any]:
         "keep_gaps": learnt.keep_gaps,
         "categories": [
             {"name": one.name, "levels": one.levels}
-            | _filled(same=one.same, rest=one.rest >= 0, rare=_rare(model, one))
+            | _other_levels(model, one)
+            | _filled(same=one.same, rest=one.rest >= 0)
             for one in category_features(learnt)
         ],
         "gaps": {"text": sorted(dialect.text_words), "number": sorted(dialect.number_words)},
@@ -225,11 +223,13 @@ def _preparation(model: Model) -> dict[str, Any]:
     return found
 
 
-def _rare(model: Model, category: CategoryFeatures) -> list[str]:
-    """List the rare levels of the training, which are one level."""
+def _other_levels(model: Model, category: CategoryFeatures) -> dict[str, list[str]]:
+    """Return the entry of the training's levels without a number; none if they are not known."""
     known = model.schema.by_name.get(category.name)
-    levels = known.levels if known is not None and category.rest >= 0 else None
-    return [level for level in levels or () if level not in category.levels]
+    levels = known and known.levels
+    if levels is None and (category.rest >= 0 or len(category.levels) == MAX_LEVELS):
+        return {}
+    return {"others": [level for level in levels or () if level not in category.levels]}
 
 
 def _number(number: NumberFeature) -> dict[str, Any]:
@@ -255,11 +255,8 @@ def _readings(model: Model) -> dict[str, Any]:
     """Return how numbers and dates of columns are read that are not plain numbers."""
     known = model.schema.by_name
     forms = {name: known[name].number for name in model.preparation.columns if name in known}
-    return {name: _reading(form) for name, form in forms.items() if form and _is_odd(form)}
-
-
-def _is_odd(form: NumberFormat) -> bool:
-    return form.grouped or form.dressed or bool(form.layout or form.limits)
+    odd = {n: form for n, form in forms.items() if form and form != NumberFormat(form.decimal)}
+    return {name: _reading(form) for name, form in odd.items()}
 
 
 def _reading(form: NumberFormat) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from aucstudio.notices import text
 from aucstudio.project.data.text import dates
+from aucstudio.project.data.text.footer import TOTAL_WORDS
 from aucstudio.project.resources import resource_path
 from aucstudio.project.runs.model import Model
 from aucstudio.project.store.export.document import check, describe, document_of, printable
@@ -40,6 +41,8 @@ def write(model: Model) -> bytes:
     if any("ways" in way for way in readings):
         layouts = (layout for layout in dates.LAYOUTS if layout != dates.CLOCK)
         document["layouts"] = {layout: dates.pattern(layout) for layout in layouts}
+    if (dialect := model.schema.dialect) and dialect.totals:
+        document["totals"] = TOTAL_WORDS
     lines = [f"{json.dumps(name)}: {_dumps(part)}" for name, part in document.items()]
     written = "{\n" + ",\n".join(lines) + "\n}"
     loaded = f'json.loads(r"""{written}""")'

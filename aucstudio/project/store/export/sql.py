@@ -87,12 +87,7 @@ def write(model: Model) -> bytes:
         f"SELECT {', '.join(outputs)}\nFROM (\nSELECT {_TABLE}.*,\n{expression} AS {score}\n"
         f"FROM {identifier(_TABLE)} AS {_TABLE}\n) AS {_TABLE}\n"
     )
-    comments = "".join(f"-- {printable(line)}\n" for line in _comments(model))
-    return (comments + statement).encode()
-
-
-def _comments(model: Model) -> list[str]:
-    return [
+    comments = [
         *describe(model),
         f'Replace "{_TABLE}" in the last lines by the name of your table. It needs the columns '
         f"{', '.join(map(repr, model.preparation.columns))}.",
@@ -102,6 +97,7 @@ def _comments(model: Model) -> list[str]:
         "Runs in DuckDB and in SQLite 3.35 or newer with its mathematical functions.",
         *(f"{name!r}: {words}." for name, words in special_inputs(model).items()),
     ]
+    return ("".join(f"-- {printable(line)}\n" for line in comments) + statement).encode()
 
 
 def _predicted(model: Model, score: str) -> str:
