@@ -137,6 +137,7 @@ AFTER = "C = {C:setting} in {range:range} after {s:elapsed}"
         ("a[ of {names:listed}]", {"names": list("xyz")}, "a of x, y, z"),
         ("a[ {n} {up:case True=up|False=down}]", {"n": 3, "up": False}, "a 3 down"),
         ("{n:count class|classes}", {"n": 1200}, "1,200 classes"),
+        ("no {name!r}", {"name": "Amount\n (EUR)"}, "no 'Amount (EUR)'"),
         (TEST, {"value": 0.5, "bounds": (-1, 1), "p": 0.2}, "+0.500 (−1.000 to 1.000), p = 0.20"),
         ("{kind:case auc=AUC|pauc=pAUC}{more:no .}", {"kind": "pauc", "more": ()}, "pAUC."),
         (AFTER, {"C": 1e-7, "range": (0.0, 0.1), "s": 61}, "C = 10⁻⁷ in 0 … 0.1 after 1 min 1 s"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from aucstudio.commands.options import read_band, read_said
@@ -40,6 +42,7 @@ def run(options: argparse.Namespace) -> int:
     validation = Validation(seed=options.seed, **how)
     table = read_table(options.data, **read_said(options))
     project = None if options.project is None else open_or_create(options.project)
+    earlier = [] if project is None else [*_earlier(project)]
     bar = progress("best")
     last: list[Standings] = []
 
@@ -49,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
 
     with signals.noted() as interrupted:
         result = find_best(
-            SearchRequest(table, validation, band, folds=options.folds),
+            SearchRequest(table, validation, band, folds=options.folds, earlier=earlier),
             budget=Budget(60.0 * options.minutes, interrupted),
             store=lambda record: record if project is None else project.add_run(record),
             watch=watch,
@@ -75,6 +78,15 @@ def run(options: argparse.Namespace) -> int:
     if was_stopped:
         return signals.exit_status()
     return RUN_FAILED if result.best is None else DONE
+
+
+def _earlier(store: ProjectFile) -> Iterator[Standings]:
+    """Read the searches that a project holds; damaged ones are left out."""
+    from aucstudio.project.tournament.standings import Standings
+
+    for document in store.read().standings.values():
+        with contextlib.suppress(ValueError):
+            yield Standings.from_json(document)
 
 
 def _keep(store: ProjectFile, standings: Standings) -> str:

@@ -174,6 +174,11 @@ def _is_empty(value: Any) -> bool:
 
 
 class _Writer(string.Formatter):
+    def convert_field(self, value: Any, conversion: str | None) -> Any:
+        if conversion == "r" and isinstance(value, str):
+            value = re.sub(r"\s*[\r\n]+\s*", " ", value)  # a name stays on one line
+        return super().convert_field(value, conversion)
+
     def format_field(self, value: Any, format_spec: str) -> str:
         name, _, argument = format_spec.partition(" ")
         write = _FORMATS.get(name)

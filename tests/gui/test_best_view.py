@@ -32,6 +32,7 @@ from aucstudio.project.tournament.standings import (
     READY,
     STOPPED,
     TRAINS,
+    UNABLE,
     WAITS,
     CriterionEstimate,
     Lead,
@@ -173,7 +174,7 @@ def test_clock_goes_on_while_nothing_is_reported(view, qtbot, monkeypatch):
 def test_finished_search_lists_the_best_and_the_simplest_run(view, ended, qtbot):
     session = view.session
     end = ended.enter(session)
-    assert "best model found" in shown(view, qtbot)
+    assert "no single method leads it clearly" in shown(view, qtbot)
     wanted = {run for run in (end.best, end.simpler) if run}
     assert set(listed(session)) == wanted
     assert session.selected == end.best
@@ -182,7 +183,7 @@ def test_finished_search_lists_the_best_and_the_simplest_run(view, ended, qtbot)
     assert {run.id for run in ended.runs} <= set(session.records)
     assert view.verdict.isVisible()
     assert view.curve.plot.isVisible()
-    assert [row.cells[-1] for row in view.board.sheet.rows].count("best: 2 SE") == 1
+    assert [row.cells[-1] for row in view.board.sheet.rows].count("by default") == 1
     assert view.figure_data()["run"]
 
 
@@ -353,7 +354,7 @@ def test_reopened_project_shows_the_leaderboard(window, table_file, ended, tmp_p
     assert again.verdict == end.verdict
     assert set(listed(session)) == {run for run in (end.best, end.simpler) if run}
     page, _ = window.deck.visit("best_view")
-    assert "best model found" in shown(page, qtbot)
+    assert "no single method leads it clearly" in shown(page, qtbot)
     rows = [row.cells for row in page.board.sheet.rows]
     expected = [cells(one, end) for one in end.entries]
     for row, known in zip(rows, expected, strict=True):  # intervals only if there is room
@@ -418,7 +419,9 @@ def test_final_test_uses_the_test_file_of_the_study(view, tmp_path, table_file, 
     assert standings.ended == "done"
     split = session.records[standings.best].splits[0]
     assert len(split.train_rows) == len(split.test_rows) == session.table.rows
-    assert "tested on the rows of later.csv, which no choice has used" in shown(view, qtbot)
+    assert "tested on the rows of later.csv, which this search used for no choice" in shown(
+        view, qtbot
+    )
     live = dataclasses.replace(RUNNING, validation=tested)
     assert "of later.csv are held out for the final test" in statement(live).text
     later.unlink()
@@ -487,6 +490,17 @@ def test_search_ends_in_its_own_study_after_another_is_opened(window, table_file
     window.open_now(path)
     (again,) = session.best.standings()
     assert again.best in listed(session)
+
+
+def test_searches_of_the_same_minute_have_different_names(view, ended, qtbot):
+    first = ended.standings
+    later = dataclasses.replace(first, created="2026-01-01T10:00:31+00:00", id="later")
+    first = dataclasses.replace(first, created="2026-01-01T10:00:07+00:00")
+    view.session.study.home.standings = {one.key: one for one in (first, later)}
+    view.session.notify({"best"})
+    shown(view, qtbot)
+    names = [view.which.itemText(k) for k in range(view.which.count())]
+    assert len(set(names)) == 2
 
 
 def test_minus_signs_are_typeset_and_hyphens_kept():
@@ -567,19 +581,41 @@ def test_headline_states_the_area_of_the_range_and_untried_methods(ended):
     best = end.of_run(end.best)
     area = CriterionEstimate(0.152, 0.089, 0.224)
     entries = tuple(dataclasses.replace(one, area=area, behind=None) for one in end.entries)
-    left = Standing("rankboost", WAITS), Standing("svm", WAITS, tried=1)
+    left = Standing("rankboost", WAITS), Standing("svm", WAITS, tried=1), Standing("rls", UNABLE)
     whole = dataclasses.replace(end, entries=entries, simpler="")
     headline = statement(whole).headline
     assert headline == (
-        f"{title(best)} is the best model found: "
+        f"{title(best)} was selected because no single method leads it clearly: "
         "held-out pAUC 0.152 (0.089–0.224) in FPR 0\u00a0…\u00a00.3."
     )
     auc = dataclasses.replace(whole, fpr_range=None)
-    assert statement(auc).headline.endswith("found: held-out AUC 0.152 (0.089–0.224).")
+    assert statement(auc).headline.endswith(": held-out AUC 0.152 (0.089–0.224).")
     over = dataclasses.replace(whole, entries=(*entries, *left)).broken_off("time")
     assert statement(dataclasses.replace(over, ended="done")).headline == headline
-    untried = text("best_untried", count=1, total=len(entries) + 2, ended="time")
+    untried = text("best_untried", count=2, left=1, failed=1, total=len(entries) + 3, ended="time")
     assert statement(over).headline == f"{headline} {untried}"
+
+
+@pytest.mark.parametrize("inner", [0.451, 0.4])
+@pytest.mark.parametrize(("difference", "as_good"), [(-0.027, True), (0.0, True), (0.01, False)])
+def test_headline_never_understates_a_simpler_model(ended, inner, difference, as_good):
+    """Simulate every order of the selected and the simpler model, on training and held-out rows."""
+    end = ended.standings
+    best, other = (
+        dataclasses.replace(one, inner=CriterionEstimate(value), area=CriterionEstimate(area))
+        for one, value, area in zip(
+            end.entries, (0.445, inner), (0.351, 0.351 - difference), strict=False
+        )
+    )
+    lead = Lead(difference, difference - 0.03, 0.015, 0.4)
+    other = dataclasses.replace(other, run="simpler", behind=lead)
+    entries = best, other
+    found = dataclasses.replace(end, entries=entries, best=best.run, simpler="simpler")
+    headline = statement(found).headline
+    assert headline.startswith(title(other if as_good else best))
+    assert ("as good or better" in headline) == as_good
+    assert ("almost as good" in headline) != as_good
+    assert ("no single method leads it clearly" in headline) == (inner > 0.445)
 
 
 def test_a_best_model_below_others_is_explained(ended):
@@ -713,9 +749,9 @@ def test_leaderboard_cuts_no_cells_on_a_narrow_page(view, ended, qtbot, width):
 @pytest.mark.parametrize(
     ("method", "ended_by", "reason"),
     [
-        ("logistic", "done", "nested"),
-        ("auc-ensemble", "done", "2 SE"),
-        ("auc-ensemble", "stopped", "stopped"),
+        ("logistic", "done", "best, strict"),
+        ("auc-ensemble", "done", "by default"),
+        ("auc-ensemble", "stopped", "at the stop"),
     ],
 )
 def test_row_of_a_best_model_below_others_has_the_reason(ended, method, ended_by, reason):
@@ -724,7 +760,7 @@ def test_row_of_a_best_model_below_others_has_the_reason(ended, method, ended_by
     others = [dataclasses.replace(one, run="other") for one in end.entries[1:]]
     entries = (first, *(dataclasses.replace(one, inner=CriterionEstimate(0.39)) for one in others))
     lower = dataclasses.replace(end, entries=entries, best=first.run, ended=ended_by)
-    assert cells(first, lower)[-1] == f"best: {reason}"
+    assert cells(first, lower)[-1] == reason
     higher = dataclasses.replace(first, inner=CriterionEstimate(0.4))
     assert cells(higher, dataclasses.replace(lower, entries=(higher, *entries[1:])))[-1] == "best"
 

@@ -85,7 +85,7 @@ def test_tournament_is_reported_from_first_fit_to_verdict(tournament):
         assert inner == sorted(inner, reverse=True)
     assert end.ended == "done"
     assert end.entries[0].run == end.best
-    assert end.verdict.sentences[0].startswith("The best is ")
+    assert end.verdict.sentences[0].startswith("The selected model is ")
     assert {entry.state for entry in end.entries} == {JUDGED}
     assert [one.seconds for one in end.course] == sorted(one.seconds for one in end.course)
     assert max(one.value for one in end.course) >= end.entries[0].inner.value - 1e-12

@@ -16,6 +16,7 @@ from aucstudio.engine.crossfit.fitting import CrossFit
 from aucstudio.engine.crossfit.folds import best_alone, draw_folds, nested_scores
 from aucstudio.engine.crossfit.members import Member, is_listed, read_list, write_list
 from aucstudio.engine.ensembles.selection import Criterion
+from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.notices import text
 from aucstudio.project.data.table import read_table
@@ -26,9 +27,11 @@ from aucstudio.project.runs.settings_shown import differing_settings
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament import candidate_comparison, search
-from aucstudio.project.tournament.candidate_comparison import Budget
+from aucstudio.project.tournament.candidate_comparison import Budget, CandidateComparison
 from aucstudio.project.tournament.standings import (
     READY,
+    TRAINS,
+    UNABLE,
     WAITS,
     CriterionEstimate,
     Standing,
@@ -237,7 +240,7 @@ def test_time_limit_starts_no_more_fits_and_returns_a_model(table):
     assert board.ended == "time"
     assert other in board.not_begun
     assert board.choice.lead is None
-    assert any(other in remark for remark in search_remarks(board))
+    assert any(METHODS[other].title in remark for remark in search_remarks(board))
     waiting = Standing(other, WAITS)
     live = dataclasses.replace(Standings.begun(None), entries=(*board.entries, waiting))
     (left,) = [one for one in final_standings(live, board).entries if one.method == other]
@@ -453,6 +456,7 @@ def test_simpler_method_is_offered_only_without_a_large_loss(tmp_path):
         assert (found.simplest is not None) == offered
         assert (verdict(found).simpler != "") == offered
     assert "at most 1.5 points" in verdict(with_lead(0.005, -0.005, 0.0149)).simpler
+    assert "as good or better" in verdict(with_lead(-0.027, -0.055, 0.001)).simpler
 
 
 def test_verdict_without_interval_reports_too_few_rows(tmp_path):
@@ -574,7 +578,7 @@ def test_command_prints_stores_and_saves_results(tmp_path, file, monkeypatch, ca
     assert main(["best", str(file), *options]) == 0
     said = capsys.readouterr().out
     assert "optimism" in said
-    assert "The best is " in said
+    assert "The selected model is " in said
 
 
 @pytest.mark.slow
@@ -608,3 +612,112 @@ def test_leaderboard_table_has_a_line_per_entry(board):
     assert len(lines) == 3 + len(board.entries)
     assert lines[0].startswith("Ranking criterion: ")
     assert "pAUC" in lines[0]
+
+
+def test_fast_entries_are_tested_before_a_refit_that_runs_out_of_time(table, monkeypatch):
+    clock, order = SlowClock(), []
+    test = search._Search._run
+
+    def follow(self, entry):
+        order.append(entry.method)
+        return test(self, entry)
+
+    def refit(_experiment, _table, over):
+        order.append("refit")
+        while not over():
+            clock.now += 1.0
+        raise Stopped
+
+    monkeypatch.setattr(search._Search, "_run", follow)
+    monkeypatch.setattr(search, "refit", refit)
+    budget = Budget(60.0, clock=clock)
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget)
+    assert order[-1] == "refit"
+    assert set(order[:-1]) == set(board.records) == {"logistic", "auc-rls", "auc-ensemble"}
+    assert not board.untested
+
+
+def test_combination_is_tested_after_the_refit_of_a_single_method(table, monkeypatch):
+    monkeypatch.setattr(candidate_comparison, "lead_of", lambda *_: (0.1, 0.01))
+    known, refit = [], search._Search._refit
+
+    def follow(self, method, record):
+        known.extend(self.result.records)
+        refit(self, method, record)
+
+    monkeypatch.setattr(search._Search, "_refit", follow)
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK)
+    assert set(known) == {"logistic", "auc-rls"}
+    assert "auc-ensemble" in board.records
+
+
+def test_slow_entries_wait_until_the_selected_one_is_refit(table, monkeypatch):
+    """Testing a member would leave no time for the refit of the selected combination."""
+    clock, order = SlowClock(), []
+    report = search._Search._refit
+
+    def follow(self, method, record):
+        order.extend(self.result.records)
+        report(self, method, record)
+
+    monkeypatch.setattr(search._Search, "_refit", follow)
+    monkeypatch.setattr(
+        CandidateComparison, "seconds_of_test", lambda _self, name: 30.0 * (name == "auc-rls")
+    )
+    monkeypatch.setattr(CandidateComparison, "seconds_of_refit", lambda *_: 30.0)
+    monkeypatch.setattr(candidate_comparison.CandidateComparison, "_time_after", lambda _: 1.0)
+    budget = Budget(60.0, clock=clock)
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget)
+    assert order == ["logistic", "auc-ensemble"]
+    assert "auc-rls" in board.records
+    assert board.model is not None
+
+
+def test_methods_without_row_weights_are_known_before_the_search(table, tmp_path):
+    head, *lines = table.path.read_text().splitlines()
+    rows = [f"{head},w", *(f"{line},{1 + k % 3}" for k, line in enumerate(lines))]
+    (tmp_path / "w.csv").write_text("\n".join(rows) + "\n")
+    weighted = read_table(tmp_path / "w.csv", label="label", positive="yes", roles={"w": "weight"})
+    updates, ranged = [], Member.of("svm-pauc", fpr_range=(0.0, 0.3))
+    entrants = [Member.of("logistic"), ranged]
+    find_best(weighted, HELD_OUT, folds=3, entrants=entrants, watch=updates.append)
+    for standings in (updates[0], updates[-1]):
+        (entry,) = [one for one in standings.entries if one.method == "svm-pauc"]
+        assert entry.state == UNABLE
+        assert "row weights" in entry.why
+
+
+def test_a_candidate_that_is_being_fitted_is_in_training(table, monkeypatch):
+    states, train, seen = [], CrossFit.train, threading.Event()
+
+    def watch(standings):
+        states.extend((one.state, one.tried) for one in standings.entries)
+        if (TRAINS, 0) in states:
+            seen.set()
+
+    def wait(*of):
+        assert seen.wait(60)
+        return train(*of)
+
+    monkeypatch.setattr(CrossFit, "train", wait)
+    find_best(table, HELD_OUT, folds=3, entrants=QUICK[:1], watch=watch)
+
+
+def test_searches_on_the_same_held_out_rows_are_counted(table):
+    updates = []
+    find_best(table, HELD_OUT, folds=3, entrants=QUICK[:1], watch=updates.append)
+    other = dataclasses.replace(updates[-1], validation=Validation(test_size=0.3, seed=2))
+    request = search.SearchRequest(
+        table, HELD_OUT, entrants=QUICK[:1], folds=3, earlier=[updates[-1], other]
+    )
+    board = search.find_best(request)
+    assert board.earlier == 1
+    assert "already used by 1 earlier search." in verdict(board).best
+
+
+def test_remarks_use_the_words_of_settings(board):
+    members = [Member.of("gradient-boosting", learning_rate=0.05, max_iter=200).text]
+    left = dataclasses.replace(board, not_begun=members, failed=[f"{members[0]}: why"])
+    words = "Gradient boosting (η = 0.05, Trees = 200)"
+    remarks = [one.replace("\N{NO-BREAK SPACE}", " ") for one in search_remarks(left)]
+    assert sum(words in one for one in remarks) == 2

@@ -267,6 +267,20 @@ def test_wins_ties_losses_and_ranks():
     assert math.isnan(found[3].mean_rank)
 
 
+def test_runs_that_rank_alike_count_once():
+    """A copy of b changes neither the correction nor the ranks of the other runs."""
+    ab, ac, bc = (0.1, 0.012), (0.2, 0.01), (0.1, 0.03)
+    pairs = of_differences(ab, ab, ac, (0.0, 1.0), bc, bc)  # of a, b, its copy, and c
+    pairs[3] = dataclasses.replace(pairs[3], alike=True)
+    alone = comparison.corrected(of_differences(ab, ac, bc))
+    found = comparison.corrected(pairs)
+    of_a_b, of_a_c, of_b_c = (pair.p_corrected for pair in alone)
+    expected = [of_a_b, of_a_b, of_a_c, 1.0, of_b_c, of_b_c]
+    assert [pair.p_corrected for pair in found] == expected
+    areas = [of_areas(name, area) for name, area in zip("abcd", (0.9, 0.8, 0.8, 0.7), strict=True)]
+    assert [one.mean_rank for one in Comparison(areas, found).standings()] == [1, 2, 2, 3]
+
+
 def test_mean_ranks_follow_the_measure():
     runs = [of_areas("a", 0.9, part=[0.2]), of_areas("b", 0.8, part=[0.3])]
     pairs = comparison.corrected(of_differences((0.1, 0.9)))

@@ -193,3 +193,19 @@ def test_threshold_of_a_range_is_robust_to_rounding(weights):
     for allowed in range(1, 100):  # 100 * 0.29 is 28.999999999999996
         threshold = _lowest(scores, allowed / 100, weights)
         assert np.count_nonzero(scores > threshold) == allowed
+
+
+def test_levels_named_for_few_rows_are_those_left_out_of_the_test(tmp_path):
+    """A level of 5 to 9 rows of a class is named, counted and left out; its areas are shown."""
+    random, lines = np.random.default_rng(2), ["x,site,y"]
+    for site, count in (("a", 240), ("b", 240), ("c", 28)):
+        lines += [f"{random.normal() + y:.5f},{site},{y}" for y in (0, 1) for _ in range(count)]
+    path = tmp_path / "levels.csv"
+    path.write_text("\n".join(lines) + "\n")
+    (record,) = ProjectFile.open(run_on(path, tmp_path)).runs()
+    table = read_table(path, label="y")
+    found = subgroups(record, table, "site", BAND)
+    assert [group.few for group in found.groups] == [False, False, True]
+    assert min(found.groups[2].positives, found.groups[2].negatives) >= 5
+    assert found.silent == 1
+    assert found.groups[2].auc.known

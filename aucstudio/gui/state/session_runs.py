@@ -352,7 +352,8 @@ class FindBest:
         if fpr_range is not None:
             session.set_band(*band)
         seconds = 60.0 * minutes
-        order = SearchRequest(table, validation, fpr_range, seconds, plan.preparation, folds=folds)
+        given = table, validation, fpr_range, seconds, plan.preparation
+        order = SearchRequest(*given, folds=folds, earlier=self.standings())
         session.study.awaited = session.study.tournament
         session.study.tournament.begin(order)
 

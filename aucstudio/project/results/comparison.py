@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePath
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,7 @@ from aucstudio.project.typed import plain
 from aucstudio.project.work.cluster import Cluster, call_all
 
 Named = tuple[str, RunRecord]
+Run = TypeVar("Run")  # the name or the place of a run
 
 AUC, PAUC, TPR = "auc", "pauc", "tpr"
 HOLM, BONFERRONI, UNCORRECTED = "holm", "bonferroni", "none"
@@ -223,7 +224,7 @@ class Comparison:
         """Count wins, ties and losses of each run, and rank it over the splits."""
         count = len(self.runs)
         tally = np.zeros((count, 3), dtype=int)
-        peers = np.eye(count, dtype=bool)
+        peers, first = np.eye(count, dtype=bool), _firsts(self.places())
         for i, j, pair in self.places():
             peers[i, j] = peers[j, i] = not pair.refused
             if pair.significant:
@@ -232,7 +233,10 @@ class Comparison:
                 tally[lost, 2] += 1
             elif not math.isnan(pair.p):
                 tally[[i, j], 1] += 1
-        ranks = [self._mean_rank(k, np.flatnonzero(peers[k])) for k in range(count)]
+        # Runs that rank every pair alike have one place.
+        peers[:, [*first]] = False
+        own = [first.get(k, k) for k in range(count)]
+        ranks = [self._mean_rank(k, np.flatnonzero(peers[k])) for k in own]
         return [
             WinCount(int(wins), int(ties), int(losses), rank)
             for (wins, ties, losses), rank in zip(tally, ranks, strict=True)
@@ -335,18 +339,36 @@ def _compared(a: Named, b: Named, test: inference.TestResult) -> PairComparison:
 
 
 def corrected(pairs: Sequence[PairComparison], correction: str = HOLM) -> list[PairComparison]:
-    """Correct the p-values of all pairs at once; those without one do not count.
+    """Correct the p-values of all pairs at once.
+
+    Those without one do not count; of runs that rank every pair alike the first counts.
 
     Parameters
     ----------
     pairs : sequence of PairComparison
     correction : {"holm", "bonferroni", "none"}
     """
-    values = _CORRECT[correction]([pair.p for pair in pairs])
+    first = _firsts((pair.a, pair.b, pair) for pair in pairs)
+    runs = [frozenset(first.get(run, run) for run in (pair.a, pair.b)) for pair in pairs]
+    counts = [first.keys().isdisjoint((pair.a, pair.b)) for pair in pairs]
+    tested = [pair.p if own else math.nan for pair, own in zip(pairs, counts, strict=True)]
+    values = list(_CORRECT[correction](tested))
+    known = {of: p for of, p, own in zip(runs, values, counts, strict=True) if own}
     return [
-        dataclasses.replace(pair, p_corrected=float(p), correction=correction)
-        for pair, p in zip(pairs, values, strict=True)
+        dataclasses.replace(
+            pair, p_corrected=float(p if own else known.get(of, pair.p)), correction=correction
+        )
+        for pair, of, p, own in zip(pairs, runs, values, counts, strict=True)
     ]
+
+
+def _firsts(places: Iterable[tuple[Run, Run, PairComparison]]) -> dict[Run, Run]:
+    """Map each run that ranks every pair as an earlier one does to the first of these."""
+    found: dict[Run, Run] = {}
+    for a, b, pair in places:
+        if pair.alike and a != b:
+            found.setdefault(b, found.get(a, a))
+    return found
 
 
 REMEDIES = {

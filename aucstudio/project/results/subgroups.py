@@ -79,7 +79,7 @@ class Subgroup:
 
     @property
     def few(self) -> bool:
-        """Whether a class has too few rows for reliable figures."""
+        """Whether a class has too few rows for reliable figures and for the tests."""
         return min(self.positives, self.negatives) < _FEW
 
     def as_json(self) -> dict[str, Any]:
@@ -101,7 +101,8 @@ class Subgroups:
     merged : int
         How many levels are merged into one group.
     silent, silent_pauc : int
-        How many groups have too few rows for the test of the AUC, and of the partial AUC.
+        How many groups are left out of the test of the AUC, and of the partial AUC, for too few
+        rows: those of :attr:`Subgroup.few` and others.
     """
 
     column: str
@@ -159,12 +160,15 @@ def subgroups(
         if any(len(part.positive) for part in parts):
             ranked.append(_ranked(parts))
             groups.append(_group(level, parts, [one for one, _ in ranked[-1]], band, thresholds))
-    (p_auc, silent), (p_pauc, silent_pauc) = (_equality(ranked, of) for of in (WHOLE, band))
+    tested = [one for one, group in zip(ranked, groups, strict=True) if not group.few]
+    (p_auc, silent), (p_pauc, silent_pauc) = (
+        (p, len(groups) - used) for p, used in (_equality(tested, of) for of in (WHOLE, band))
+    )
     return Subgroups(column, tuple(groups), p_auc, p_pauc, parting.merged, silent, silent_pauc)
 
 
 def _equality(groups: Sequence[Sequence[Labelled]], band: Band) -> tuple[float, int]:
-    """Test whether the areas of groups are equal; count those that are left out of it."""
+    """Test whether the areas of groups are equal; count those that take part."""
     areas = []
     for ranked in groups:
         if ranked:
@@ -172,8 +176,7 @@ def _equality(groups: Sequence[Sequence[Labelled]], band: Band) -> tuple[float, 
             known = [of_fold for of_fold in labels if of_fold is not None]
             shared = known if len(known) == len(labels) else None
             areas.append(inference.GroupArea.of(rankings, *band, shared))
-    silent = len(groups) - sum(area.speaks for area in areas)
-    return inference.equality_test(areas), silent
+    return inference.equality_test(areas), sum(area.speaks for area in areas)
 
 
 def _counts(split: SplitResult) -> NDArray[np.bool_]:

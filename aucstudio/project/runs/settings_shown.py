@@ -10,6 +10,7 @@ from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from aucstudio.engine import DECLARED
+from aucstudio.engine.crossfit.members import is_listed, read_list
 from aucstudio.engine.params import Param, declared_params
 from aucstudio.notices import text
 from aucstudio.notices.words import range_words, setting_words
@@ -163,7 +164,7 @@ def setting_text(declared: Param, value: Any) -> str:
     if declared.kind == "range":
         return range_words(value)
     if declared.also is not None and value not in declared.choices:
-        names = [_titled(name) for name in str(value).split("; ")]
+        names = [member_words(name) for name in str(value).split("; ")]
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         return ", ".join(names[:_NAMED]) + more
     if declared.kind == "choice":
@@ -176,10 +177,20 @@ def choice_word(value: Any) -> str:
     return _CHOICES.get(value, str(value))
 
 
-def _titled(member: str) -> str:
-    """Replace the id of a method in ``auc-rls lam=0.1`` by its title."""
-    method, blank, settings = member.partition(" ")
-    return (DECLARED[method].title if method in DECLARED else method) + blank + settings
+def member_words(member: str) -> str:
+    """Write a member such as ``auc-rls lam=0.1`` in the words of the form."""
+    if not is_listed(member):
+        return member
+    (one,) = read_list(member)
+    return method_words(one.method, dict(one.params))
+
+
+def method_words(
+    method: str, params: Mapping[str, Any], hidden: Container[str] = ("random_state", RANGE)
+) -> str:
+    """Write a method and its settings that are not the default in the words of the form."""
+    settings = chosen_settings(method, params, hidden)
+    return DECLARED[method].title + (f" ({settings})" if settings else "")
 
 
 def _chosen(record: RunRecord) -> str:

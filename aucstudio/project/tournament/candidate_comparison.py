@@ -12,6 +12,7 @@ import functools
 import math
 import threading
 import time
+import timeit
 from collections import Counter
 from collections.abc import Callable
 
@@ -27,9 +28,11 @@ from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.roc import SAMPLING
 from aucstudio.project.runs.rows import in_threads, processors
 from aucstudio.project.tournament.standings import (
+    COMBINATION,
     FAILED,
     READY,
     TRAINS,
+    UNABLE,
     WAITS,
     CriterionEstimate,
     Milestone,
@@ -42,7 +45,7 @@ Report = Callable[[str], object]
 ERRORS = 2.0
 """Standard errors by which a single method must lead the combination to be selected."""
 
-_MARGIN = 1.2  # of the time after the comparison: predictions miss, and other programs run
+MARGIN = 1.2  # of the time after the comparison: predictions miss, and other programs run
 CLOSING = 0.5
 """Seconds for intervals and tests."""
 
@@ -126,6 +129,7 @@ class CandidateComparison:
         estimators = {member: share_trees(one, self.n_folds) for member, one in made.items()}
         rows = self.X, self.positive, self._folds
         self.fits = CrossFit(*rows, estimators, self.criterion, Monitor(), self.weights)
+        self._unfit |= self.fits.failed  # by then those that take no weights
         largest = max((len(train) for train, _ in self._folds), default=0) / len(self.positive)
         m, n = (round(largest * count) for count in class_counts(self.positive))
         self._expected = {
@@ -242,16 +246,27 @@ class CandidateComparison:
 
     def _time_after(self) -> float:
         """Predict the seconds that the tests and the final refit will take."""
-        fits = [self.seconds[member, k] for member in self.ready for k in range(self.n_folds)]
-        testing = [self.seconds_alone(self.best_of(method)) for method in self.methods()]
-        again = self.growth * sum(fits) / self._at_once
-        # Weights are chosen for the nested estimate, for the tested model, and for the final one.
-        bags = (self.n_folds * _BAGS + (1.0 + self.growth) * BAGS) * (self.criterion.share > 0.0)
-        evaluations = bags * STEPS * len(self.ready) * self._evaluation
-        return _MARGIN * (again + sum(testing) + evaluations) + CLOSING
+        testing = sum(map(self.seconds_of_test, (*self.methods(), COMBINATION)))
+        nested = self._seconds_of_choice(self.n_folds * _BAGS)
+        return MARGIN * (testing + nested + self.seconds_of_refit(COMBINATION)) + CLOSING
 
-    def seconds_alone(self, member: Member) -> float:
-        """Predict the seconds of fitting a member on all training rows."""
+    def seconds_of_refit(self, method: str) -> float:
+        """Predict the seconds of refitting a method, or the combination, on all labelled rows."""
+        if method != COMBINATION:
+            return self.growth * self.seconds_of_test(method)
+        fits = [self.seconds[member, k] for member in self.ready for k in range(self.n_folds)]
+        return self.growth * (sum(fits) / self._at_once + self._seconds_of_choice(BAGS))
+
+    def _seconds_of_choice(self, bags: int) -> float:
+        """Predict the seconds of choosing weights."""
+        evaluations = bags * STEPS * len(self.ready) * (self.criterion.share > 0.0)
+        return evaluations * self._evaluation
+
+    def seconds_of_test(self, name: str) -> float:
+        """Predict the seconds of fitting a method on all training rows, or combining the folds."""
+        if name == COMBINATION:
+            return self._seconds_of_choice(BAGS)
+        member = self.best_of(name)
         method = METHODS[member.method](**dict(member.params))
         expected = method.estimate(*class_counts(self.positive), self.X.shape[1]).seconds or 0.0
         factor = (_OVERHEAD + expected) / self._expected[member]
@@ -288,7 +303,9 @@ class CandidateComparison:
         own = [one for one in self.entrants if one.method == method]
         reasons = [self.failed[one] for one in own if one in self.failed]
         why = reasons[0] if len(reasons) == len(own) else ""
-        state = FAILED if why else TRAINS if tried else WAITS
+        unfit = all(one in self._unfit for one in own)
+        begun = tried or any(member.method == method for member, _ in dict(self._under_way))
+        state = UNABLE if unfit else FAILED if why else TRAINS if begun else WAITS
         return Standing(method, state, dict(own[0].params), "", tried, seconds=seconds, why=why)
 
     def choose(self) -> Selection:
@@ -350,12 +367,9 @@ class CandidateComparison:
 
     @functools.cached_property
     def _evaluation(self) -> float:
-        """The seconds of computing the criterion once, after a call that may compile it."""
+        """The seconds of computing the criterion once: the least, as the first may compile it."""
         scores = np.linspace(0.0, 1.0, len(self.positive))
-        self.criterion(self.positive, scores)
-        began = time.perf_counter()
-        self.criterion(self.positive, scores)
-        return time.perf_counter() - began
+        return min(timeit.repeat(lambda: self.criterion(self.positive, scores), number=1))
 
     def _weights_of(self, rows: Index) -> Array | None:
         return None if self.weights is None else self.weights[rows]

@@ -50,6 +50,7 @@ from aucstudio.project.runs.rows import learn, part_weights, prepared, relative
 from aucstudio.project.runs.run_notes import group_notes, shared_notes
 from aucstudio.project.tournament.candidate_comparison import (
     CLOSING,
+    MARGIN,
     Budget,
     CandidateComparison,
 )
@@ -97,6 +98,8 @@ class SearchRequest:
         rows.
     folds : int
         Of the training rows.
+    earlier : sequence of Standings
+        Searches that may have held out the same rows.
     """
 
     table: Table
@@ -106,6 +109,7 @@ class SearchRequest:
     preparation: PreparationChoice = USUAL
     entrants: Sequence[Member] | None = None
     folds: int = FOLDS
+    earlier: Sequence[Standings] = ()
 
 
 def find_best(
@@ -166,6 +170,7 @@ class _Search:
         self._entries: dict[str, Standing] = {}
         self._failed: list[str] = []  # methods that could not be tested
         self._first = ""  # the selected method
+        self._kept = 0.0  # seconds for its test and refit
 
     def run(self) -> SearchResult:
         comparison = self._comparison = self._compare()
@@ -196,6 +201,8 @@ class _Search:
             *(self._entries[method].why for method in self._failed),
         ]
         result.notes = self._notes()
+        begun = self._live("")
+        result.earlier = sum(begun.repeats(one) for one in self.request.earlier)
         result.criterion = comparison.criterion
         result.ended = TIME if result.not_begun else DONE
         if self.budget.stopped():
@@ -286,6 +293,8 @@ class _Search:
                 point = Milestone(self.budget.spent, entry.inner.value, COMBINATION)
                 comparison.course.append(point)
             self._first = COMBINATION if self.budget.stopped() else self._first
+        first, kept = self._first, (comparison.seconds_of_test, comparison.seconds_of_refit)
+        self._kept = MARGIN * sum(seconds(first) for seconds in kept)
 
     def _combination(self) -> Standing:
         comparison, ready = self._comparison, self._comparison.ready
@@ -300,24 +309,28 @@ class _Search:
         return Standing(COMBINATION, READY, params, inner=inner, seconds=spent)
 
     def _test(self) -> None:
-        """Test the selected entry on the held-out rows, refit it on all rows, test the others.
+        """Test the entries on the held-out rows, the fastest first; refit the selected one.
 
-        The fastest come first. After a stop only the combination is tested, which needs no fit.
+        Time for the test and the refit of the selected one is kept; what has to wait is tested
+        after it. After a stop only the combination is tested, which needs no fit.
         """
-        order = sorted(
-            self._entries, key=lambda method: (method != self._first, self._cost(method))
-        )
-        for method in order:
+        seconds, first = self._comparison.seconds_of_test, self._first
+        singles = sorted(self._entries.keys() - {first, COMBINATION}, key=seconds)
+        for method in (*singles, first, *singles, COMBINATION):
+            if method in {*self.result.records, *self._failed} or method not in self._entries:
+                continue
             entry, why = self._entries[method], self._why_no_time(method)
             record = None if why else self._run(entry)
             if isinstance(record, RunRecord):
                 self.result.records[method] = record
                 self._entries[method] = self._tested(entry, record)
                 self._report(f"tested {method}")
-                if method == self._first:
+                if method == first:
                     self._refit(method, record)
             else:
                 self._entries[method] = dataclasses.replace(entry, why=why or record or "")
+            if method == first:
+                self._kept = 0.0
 
     def _tested(self, entry: Standing, record: RunRecord) -> Standing:
         """Return an entry with its figures on the held-out rows."""
@@ -332,23 +345,16 @@ class _Search:
             run=record.id,
             held_out=CriterionEstimate.of(criterion, *rows),
             area=CriterionEstimate.of(alone, *rows),
+            why="",
         )
 
     def _why_no_time(self, method: str) -> str:
-        if method == COMBINATION:
-            return ""
         if self.budget.stopped():
-            return "the search was stopped"
-        cost = self._cost(method)
-        if method != self._first and self.budget.is_over(CLOSING + cost):
+            return "" if method == COMBINATION else "the search was stopped"
+        cost = self._comparison.seconds_of_test(method)
+        if method != self._first and self.budget.is_over(self._kept + CLOSING + cost):
             return f"too little time was left for a fit of about {seconds_words(cost)}"
         return ""
-
-    def _cost(self, method: str) -> float:
-        """Predict the seconds of testing an entry: the combination needs no fit."""
-        if method == COMBINATION:
-            return 0.0
-        return self._comparison.seconds_alone(self._comparison.best_of(method))
 
     def _refit(self, method: str, record: RunRecord) -> None:
         """Refit the selected entry on all labelled rows, if the time suffices."""
@@ -375,7 +381,7 @@ class _Search:
         """Run an entry on the held-out rows; return why there is no record otherwise."""
         stopped, fitted = self.budget.stopped, entry.method == COMBINATION
         is_first = entry.method == self._first
-        is_over = stopped if is_first else lambda: self.budget.is_over(CLOSING)
+        is_over = stopped if is_first else lambda: self.budget.is_over(self._kept + CLOSING)
         # A stop does not prevent the test of the combination, which is fitted already.
         listen: Listener | None = None if fitted else lambda _: is_over()
         kept = self._comparison.outcomes if fitted else None

@@ -14,16 +14,17 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine import DECLARED, inference, roc
+from aucstudio.engine import inference, roc
 from aucstudio.engine.ensembles.combined import MemberShare
 from aucstudio.engine.ensembles.selection import Criterion
+from aucstudio.notices import text
 from aucstudio.project import typed
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.summary import LEVEL, WHOLE
 from aucstudio.project.runs.planning import DEFAULT_BAND
 from aucstudio.project.runs.record import RunRecord
-from aucstudio.project.runs.settings_shown import chosen_settings
+from aucstudio.project.runs.settings_shown import method_words
 from aucstudio.project.typed import plain
 
 Band = tuple[float, float]
@@ -32,7 +33,7 @@ COMBINATION = "auc-ensemble"
 """The method of the entry that combines all others."""
 
 WAITS, TRAINS, READY, JUDGED = "waiting", "training", "ready", "judged"
-LEFT, FAILED = "not begun", "failed"
+LEFT, FAILED, UNABLE = "not begun", "failed", "not possible"
 RUNNING, DONE, TIME, STOPPED = "running", "done", "time", "stopped"
 
 
@@ -117,7 +118,7 @@ class Standing:
     ----------
     method : str
     state : str
-        "waiting", "training", "ready", "judged", "not begun" or "failed".
+        "waiting", "training", "ready", "judged", "not begun", "failed" or "not possible".
     params : dict
         The settings that are not the default.
     settings : str
@@ -166,8 +167,17 @@ class Standing:
     @property
     def name(self) -> str:
         """The method and its settings as the window shows them."""
-        settings = chosen_settings(self.method, self.params, alike(self.method))
-        return DECLARED[self.method].title + (f" ({settings})" if settings else "")
+        return method_words(self.method, self.params, alike(self.method))
+
+
+def measure_words(fpr_range: Band | None, share: float) -> str:
+    """Name the ranking criterion, of which a share is the partial AUC of a range."""
+    if fpr_range is None:
+        return "AUC"
+    part = round(100 * share)
+    # Of 0 % nothing is known of the rows yet.
+    both = part if 0 < part < 100 else None
+    return text("best_measure", range=fpr_range, share=both, rest=100 - part)
 
 
 def alike(method: str) -> tuple[str, ...]:
@@ -348,6 +358,11 @@ class Standings:
     def left(self) -> float | None:
         """The seconds of the time limit that are left; None without a limit."""
         return None if not self.budget else max(0.0, self.budget - self.spent)
+
+    def repeats(self, earlier: Standings) -> bool:
+        """Whether an earlier search was tested on the same held-out rows."""
+        rows, others = ((one.validation, one.train, one.held) for one in (self, earlier))
+        return earlier.best != "" and rows == others
 
     def of_run(self, run: str) -> Standing | None:
         """Find the entry of a run."""

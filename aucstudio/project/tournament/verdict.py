@@ -20,7 +20,6 @@ from aucstudio.notices.words import (
     interval_words,
     p_words,
     p_words_corrected,
-    range_words,
 )
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import FILE
@@ -29,6 +28,7 @@ from aucstudio.project.results.summary import Estimate, auc_summary, cautions, p
 from aucstudio.project.results.thresholds import curve_of, vertex_of
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import RunRecord
+from aucstudio.project.runs.settings_shown import member_words
 from aucstudio.project.tournament.candidate_comparison import ERRORS, Selection
 from aucstudio.project.tournament.standings import (
     COMBINATION,
@@ -41,6 +41,7 @@ from aucstudio.project.tournament.standings import (
     Standing,
     Standings,
     Verdict,
+    measure_words,
 )
 
 MOST_COST = 0.02
@@ -71,6 +72,8 @@ class SearchResult:
     spent : float
     fits : int
     not_begun, failed, untested, notes : sequence of str
+    earlier : int
+        How many earlier searches were tested on the same held-out rows.
     unsaved : str
         Why a run could not be stored.
     choice : Selection or None
@@ -93,6 +96,7 @@ class SearchResult:
     failed: Sequence[str] = ()
     untested: Sequence[str] = ()
     notes: Sequence[str] = ()
+    earlier: int = 0
     unsaved: str = ""
     choice: Selection | None = None
     model: Model | None = None
@@ -205,16 +209,8 @@ def leaderboard_text(result: SearchResult) -> str:
         )
     ]
     rows += [_row(entry, result) for entry in result.entries]
-    return "\n".join([f"Ranking criterion: {criterion_words(result)}", *aligned(rows)])
-
-
-def criterion_words(result: SearchResult) -> str:
-    """Name the ranking criterion: ``51 % pAUC in FPR 0 … 0.1 and 49 % AUC``."""
-    share = round(100 * result.criterion.share)
-    if result.fpr_range is None or share == 0:
-        return "AUC"
-    part = f"pAUC in FPR {range_words(result.fpr_range)}"
-    return part if share == 100 else f"{share} % {part} and {100 - share} % AUC"
+    measure = measure_words(result.fpr_range, result.criterion.share)
+    return "\n".join([f"Ranking criterion: {measure}", *aligned(rows)])
 
 
 def _row(entry: Standing, result: SearchResult) -> tuple[str, ...]:
@@ -240,6 +236,7 @@ def verdict(result: SearchResult) -> Verdict:
     validation, model = record.experiment.validation, result.model
     area, part = auc_summary(record), pauc_summary(record, result.band)
     heavy = [f"{m.title}: {100 * m.weight:.0f} %" for m in result.members if m.weight >= 0.005]
+    use = "repeated" if result.earlier else "unused"
     rows = {"trained": split.n_train, "refit": model and model.trained_on, "why": result.not_refit}
     return Verdict(
         text(
@@ -251,7 +248,8 @@ def verdict(result: SearchResult) -> Verdict:
             rows=len(judged),
             file=Path(validation.test_file).name if validation.scheme == FILE else "",
             positives=int(np.count_nonzero(judged)),
-            unseen=result.unseen,
+            use=use if result.unseen else "trained",
+            earlier=(result.unseen and result.earlier) or None,
         ),
         text("search_threshold", **dataclasses.asdict(operating_point(result))),
         text("search_members", members="; ".join(heavy)) if heavy else "",
@@ -319,7 +317,8 @@ def _simpler(result: SearchResult) -> str:
     return text(
         "search_simpler",
         name=entry.name,
-        most=100 * max(0.0, entry.behind.high),
+        most=100 * entry.behind.high if entry.behind.difference > 0 else None,
+        better=entry.behind.difference <= 0,
         is_auc=result.fpr_range is None,
         difference=_difference(entry.behind),
     )
@@ -327,16 +326,16 @@ def _simpler(result: SearchResult) -> str:
 
 def search_remarks(result: SearchResult) -> Iterator[str]:
     """Yield what was not done, and how reliable the figures are."""
-    if left := result.not_begun:
-        stopped, names = result.ended == "stopped", ", ".join(left[:3])
+    if left := result.not_begun[: len(result.not_begun) - len(result.untested)]:
+        stopped, names = result.ended == "stopped", ", ".join(map(member_words, left[:3]))
         more = len(left) > 3
         yield text("search_not_begun", count=len(left), stopped=stopped, names=names, more=more)
     for entry in result.entries:
         if entry.method in result.untested:
-            title = DECLARED[entry.method].title
-            yield text("search_not_tested", title=title, why=entry.why)
+            yield text("search_not_tested", title=DECLARED[entry.method].title, why=entry.why)
     for sentence in result.failed:
-        yield text("search_left_out", what=sentence)
+        member, _, why = sentence.partition(": ")
+        yield text("search_left_out", what=member_words(member), why=why)
     if result.best is not None and result.best.method == COMBINATION:
         yield text("search_combination_of_folds")
     yield from result.notes

@@ -132,7 +132,11 @@ class BestView(PageView):
         """List the searches if there are several, the latest first; return the chosen one."""
         keys = [one.key for one in found]
         if keys != [self.which.itemData(k) for k in range(self.which.count())]:
-            fill_combo(self.which, [(one.created[:16].replace("T", " "), one.key) for one in found])
+            names = [
+                text("best_search", when=one.created[:19].replace("T", " "), budget=one.budget)
+                for one in found
+            ]
+            fill_combo(self.which, list(zip(names, keys, strict=True)))
             if found and found[0].ended == RUNNING:
                 quietly(self.which.setCurrentIndex, 0)
         self.which.setVisible(len(found) > 1)

@@ -24,6 +24,7 @@ from aucstudio.project.tournament.standings import (
     READY,
     RUNNING,
     TRAINS,
+    UNABLE,
     WAITS,
     Standing,
     Standings,
@@ -154,6 +155,8 @@ def _why(entry: Standing, standings: Standings) -> str:
 def _state(entry: Standing, standings: Standings) -> str:
     """Describe the progress of an entry, or its distance from the best."""
     is_ready, lead = entry.state in (READY, JUDGED), entry.behind
+    if entry.state == UNABLE:
+        return f"{UNABLE}: {entry.why.removeprefix('it ')}"
     if standings.ended == RUNNING or not is_ready:
         waits = "comes last" if entry.method == COMBINATION else "waits"
         left = "not finished" if entry.tried else "not begun"
@@ -161,7 +164,7 @@ def _state(entry: Standing, standings: Standings) -> str:
         states = {WAITS: waits, TRAINS: "in training", LEFT: left, READY: ready, JUDGED: "tested"}
         return states.get(entry.state, entry.state)
     if entry.run and entry.run == standings.best:
-        return ": ".join(filter(None, ("best", why_lower(standings)[0])))
+        return text("best_rule", rule=why_lower(standings)[0])
     if not entry.run:
         return "not tested"
     if lead is None or lead.p is None:

@@ -20,12 +20,14 @@ from aucstudio.project.tournament.standings import (
     RUNNING,
     STOPPED,
     TIME,
+    UNABLE,
     CriterionEstimate,
     RowCounts,
     Standing,
     Standings,
     Verdict,
     alike,
+    measure_words,
 )
 
 _FEW = 0.8  # share of the partial AUC in the criterion
@@ -51,34 +53,20 @@ def typeset(words: str) -> str:
     return unbroken(minus.replace(" … ", "\N{NO-BREAK SPACE}…\N{NO-BREAK SPACE}"))
 
 
-def _shares(standings: Standings) -> tuple[int, int]:
-    """Return the percentages of the partial AUC and of the AUC in the criterion."""
-    share = 0 if standings.fpr_range is None else round(100 * standings.share)
-    return share, 100 - share
-
-
 def short_measure(standings: Standings) -> str:
     """Name the ranking criterion in the head of a column."""
-    share, rest = _shares(standings)
+    share = 0 if standings.fpr_range is None else round(100 * standings.share)
     if not share:
         return "AUC"
-    return f"{share} % pAUC\n+ {rest} % AUC" if rest else "pAUC"
-
-
-def measure_words(standings: Standings) -> str:
-    """Name the ranking criterion."""
-    share, rest = _shares(standings)
-    if standings.fpr_range is None:
-        return "AUC"
-    # Of 0 % nothing is known of the rows yet.
-    both = share if share and rest else None
-    return text("best_measure", range=standings.fpr_range, share=both, rest=rest)
+    return f"{share} % pAUC\n+ {100 - share} % AUC" if share < 100 else "pAUC"
 
 
 def counts_words(standings: Standings) -> str:
     """Name the ranking criterion, and explain it."""
     few = standings.fpr_range is not None and 0 < standings.share < _FEW
-    return text("best_criterion", measure=measure_words(standings), few=few)
+    return text(
+        "best_criterion", measure=measure_words(standings.fpr_range, standings.share), few=few
+    )
 
 
 def estimate_words(found: CriterionEstimate | None, *, intervals: bool = True) -> str:
@@ -125,7 +113,7 @@ def members_words(standings: Standings) -> str:
         train=rows_words(standings.train),
         folds=standings.folds,
         held=rows_words(standings.held),
-        measure=measure_words(standings),
+        measure=measure_words(standings.fpr_range, standings.share),
     )
     weights = "; ".join([*named, f"{more} more"] if more > 0 else named)
     return f"{rows} {text('best_weights', weights=weights)}" if named else rows
@@ -173,12 +161,14 @@ def _file(standings: Standings) -> str:
 
 
 def _untried(standings: Standings) -> str:
-    """Count the methods of which nothing was fitted before the search had to end."""
-    count = sum(one.state == LEFT and not one.tried for one in standings.entries)
+    """Count the methods without a result if some were not tried before the search had to end."""
+    left = sum(one.state == LEFT and not one.tried for one in standings.entries)
+    failed = sum(one.state in (FAILED, UNABLE) for one in standings.entries)
     total, ended = len(standings.entries), standings.ended
-    if not count or ended not in (TIME, STOPPED):
+    if not left or ended not in (TIME, STOPPED):
         return ""
-    return text("best_untried", count=count, total=total, ended=ended)
+    counts = {"count": left + failed, "left": left, "failed": failed or None}
+    return text("best_untried", total=total, ended=ended, **counts)
 
 
 def _headline(standings: Standings) -> str:
@@ -192,15 +182,19 @@ def _headline(standings: Standings) -> str:
         return text("best_finds_none", best=title(best), positives=held, fpr=most)
     if not first.run and first.inner is not None:
         return text("best_untested_leader", best=title(best), first=title(first))
-    return text(
-        "best_found",
-        best=title(best),
-        in_range=standings.fpr_range is not None,
-        range=standings.fpr_range,
-        area=None if best.area is None else _area_words(best.area),
-        simpler=title(simpler) if simpler else None,
-        alike=None if simpler else _alike(standings) or None,
-    )
+    found: dict[str, object] = {
+        "best": title(best),
+        "rule": why_lower(standings)[0],
+        "in_range": standings.fpr_range is not None,
+        "range": standings.fpr_range,
+        "area": None if best.area is None else _area_words(best.area),
+    }
+    if simpler is None or simpler.behind is None:
+        return text("best_found", **found, simpler=None, alike=_alike(standings) or None)
+    if simpler.behind.difference > 0 or simpler.area is None:
+        return text("best_found", **found, simpler=title(simpler), alike=None)
+    own = _area_words(simpler.area)
+    return text("best_is_simpler", **found, simpler=title(simpler), own=own)
 
 
 def _alike(standings: Standings) -> int:
@@ -212,7 +206,7 @@ def _alike(standings: Standings) -> int:
 
 
 def why_lower(standings: Standings) -> tuple[str, str]:
-    """Explain why the best model is not the highest in its column: briefly, and as a sentence."""
+    """Explain why the best model is not the highest in its column: the rule, and a sentence."""
     best = standings.of_run(standings.best)
     if best is None or best.inner is None:
         return "", ""
@@ -220,12 +214,10 @@ def why_lower(standings: Standings) -> tuple[str, str]:
     if figure_words(most) == figure_words(best.inner.value):
         return "", ""
     if standings.ended == STOPPED:
-        return text("best_rule", rule="stopped"), text("best_stopped")
+        return "stopped", text("best_stopped")
     if best.method == COMBINATION:
-        choice = "" if standings.verdict is None else standings.verdict.choice
-        return text("best_rule", rule="errors"), choice
-    figures = {"best": title(best), "own": best.inner.value, "most": most}
-    return text("best_rule", rule="nested"), text("best_nested", **figures)
+        return "errors", "" if standings.verdict is None else standings.verdict.choice
+    return "nested", text("best_nested", best=title(best), own=best.inner.value, most=most)
 
 
 def _area_words(found: CriterionEstimate) -> str:

@@ -264,10 +264,10 @@ def _cells(group: Subgroup) -> tuple[str, ...]:
 
 
 def _cell(found: Estimate, unknown: str) -> str:
-    """Write a figure, and its interval or "too few" below it."""
+    """Write a figure, and its interval, if there is one, below it."""
     if math.isnan(found.value):
         return unknown
-    return f"{found.value:.3f}\n{interval_words(*found.bounds) if found.known else 'too few'}"
+    return f"{found.value:.3f}\n{interval_words(*found.bounds) if found.known else 'no interval'}"
 
 
 def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statement:
@@ -284,9 +284,9 @@ def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statem
     doubtful = [group.level for group in found.groups if group.notices]
     silent = (("AUC", p, found.silent), ("pAUC", found.p_pauc, found.silent_pauc))
     counts = [
-        text("count_of_area", count=count, area=area)
+        text("count_of_area", count=count - len(few), area=area)
         for area, tested, count in silent
-        if count and not math.isnan(tested)
+        if count > len(few) and not math.isnan(tested)
     ]
     no_pauc = math.isnan(found.p_pauc)
     pauc = None if no_pauc else found.p_pauc
