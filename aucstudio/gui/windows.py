@@ -13,7 +13,7 @@ from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.layouts import FRAME, on_some_screen
+from aucstudio.gui.common.layouts import FRAME, on_some_screen, within
 from aucstudio.gui.common.theme import (
     apply_theme,
     refresh_icons,
@@ -147,8 +147,8 @@ class Windows:
         """Show another window, on its start page; all of them share the training processes."""
         window = type(beside)(the_processes())
         window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        window.resize(beside.size())
-        window.move(beside.pos() + _OFFSET)
+        area = beside.screen().availableGeometry()
+        window.setGeometry(within(beside.geometry().translated(_OFFSET), area))
         window.show()
         return window
 

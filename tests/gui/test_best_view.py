@@ -336,7 +336,7 @@ def test_every_page_shows_the_threshold_of_the_best(view, ended, fpr_range, qtbo
     dialog.choice.kinds.button(VALIDATED).setChecked(True)
     assert dialog.choice.validated().threshold == expected
     again = Plan.from_json(as_stored(session.plan.as_json()))
-    assert again.target_of(end.best) == session.focus.target
+    assert again.target_of(session.records[end.best]) == session.focus.target
 
 
 def test_reopened_project_shows_the_leaderboard(window, table_file, ended, tmp_path, qtbot):

@@ -156,6 +156,7 @@ def test_numbers_are_split_at_quartiles_and_cut_points(table_session, view, qtbo
 
 def test_rates_follow_the_threshold(table_session, view, qtbot):
     put(table_session, make_record(table_session.table))
+    table_session.set_threshold(threshold=0.0)
     choose_mode(view, GROUPS, qtbot)
     assert "the default threshold" in view.sentence.text()
     before = view.groups.found.groups[0].tpr

@@ -168,6 +168,9 @@ def test_many_pairs_are_drawn_as_a_density(qtbot, session, view, tmp_path):
     assert view.sides.right.isVisible()
     assert f"{100 * (x > 0).mean():.1f} %" in view.sides.right.toPlainText()
     assert "training pairs" in view.sides.wrong.toPlainText()
+    assert "unweighted" not in view.sides.right.toPlainText()
+    view.sides.show(0.25, "training", weighted=True)
+    assert "unweighted" in view.sides.right.toPlainText()
 
 
 def test_errors_and_spread_can_be_switched_on(qtbot, session, view):

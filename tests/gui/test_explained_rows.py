@@ -162,7 +162,8 @@ def test_pages_open_the_explanation_of_a_row(qtbot, table_session, open_view):
     worst = int(scores.worst.worst.rows[0])
     menu = scores.menu_of(scores.figure())
     trigger(menu, f"plot_explain_{worst}_action")
-    assert asked == [4, 9, worst, worst]
+    scores.worst.list.activated.emit(scores.worst.list.currentIndex())
+    assert asked == [4, 9, worst, worst, worst]
     assert np.isin(worst, record.splits[0].test_rows)
 
 

@@ -131,6 +131,14 @@ def test_actions_merge_spellings_and_group_rows(card, session, qtbot):
     assert held["Undo: Group by patient_id"] is True
 
 
+def test_column_of_weights_becomes_the_weight(open_card, session, qtbot):
+    x = number()
+    lines = [f"{0.8 + k % 3 / 5:.1f},{x()},{k % 2}" for k in range(100)]
+    card = open_card("sampling_weight,x,y", lines)
+    press(card, "Use as weight: sampling_weight", qtbot)
+    assert session.table.weight == "sampling_weight"
+
+
 def test_number_codes_become_a_category(open_card, session, qtbot):
     x, codes = number(), np.random.default_rng(3).choice([101, 205, 307, 411], 100)
     card = open_card(

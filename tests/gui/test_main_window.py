@@ -321,7 +321,7 @@ def test_tune_button_reports_the_chosen_settings(window, qtbot, table_file):
     (found,) = shown.record.searches
     assert found.metric == "pauc"
     details = card_text(window.workplace.runs_panel.details)
-    assert "tuned by partial AUC of the range in 5 folds" in details
+    assert "tuned by pAUC of the range in 5 folds" in details
     assert f"best of {len(found.candidates)}" in details
     window.session.reuse_settings(shown.record.id)
     assert window.session.plan.params["auc-svm"]["C"] == found.chosen["C"]

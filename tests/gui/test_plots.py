@@ -8,9 +8,12 @@ from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QMouseEve
 from PySide6.QtWidgets import QApplication, QComboBox, QMenu
 
 from aucstudio.gui.app import make_application
+from aucstudio.gui.common.layouts import down, scrolled
+from aucstudio.gui.common.plots.legend import CornerLegend
 from aucstudio.gui.common.plots.plot import Readout, in_lines, plot_menu
 from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.gui.state.plan import RunLook
 from tests.gui.conftest import add_line, make_record, put
 
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
@@ -43,7 +46,7 @@ def shown(plot):
     return np.array(plot.getViewBox().viewRange())
 
 
-def wheel(plot, notches, at=None):
+def wheel(plot, notches, at=None, modifiers=NONE):
     at = QPointF(plot.viewport().rect().center() if at is None else at)
     for _ in range(abs(notches)):
         event = QWheelEvent(
@@ -52,11 +55,12 @@ def wheel(plot, notches, at=None):
             QPoint(),
             QPoint(0, 120 if notches > 0 else -120),
             Qt.MouseButton.NoButton,
-            NONE,
+            modifiers,
             Qt.ScrollPhase.NoScrollPhase,
             False,
         )
         QApplication.sendEvent(plot.viewport(), event)
+    return event.isAccepted()
 
 
 def mouse(plot, kind, place, button=LEFT, modifiers=NONE):
@@ -94,6 +98,36 @@ def drag(plot, start, end, modifiers=NONE):
 
 def at(plot, x, y):
     return plot.place_of(x, y).toPoint()
+
+
+def test_large_legend_leaves_a_zoomed_picture_free(plot):
+    plot.resize(300, 260)
+    plot.show_whole()
+    legend = CornerLegend(plot)
+    legend.explain([("Logistic", RunLook("a", 0)), ("Forest", RunLook("b", 1))])
+    assert legend.isVisible()
+    plot.zoom(0.2)
+    legend.fit()
+    assert not legend.isVisible()
+    assert len(plot.hidden_legend) == 2
+    plot.reset()
+    legend.fit()
+    assert legend.isVisible()
+
+
+def test_wheel_scrolls_a_page_that_scrolls_and_zooms_with_control(plot, qtbot):
+    area = scrolled(down(plot))
+    qtbot.addWidget(area)
+    plot.setMinimumHeight(600)
+    area.resize(300, 300)
+    area.show()
+    plot.show()
+    before = shown(plot)
+    assert not wheel(plot, 2)  # left to the page
+    assert np.array_equal(shown(plot), before)
+    wheel(plot, 2, modifiers=Qt.KeyboardModifier.ControlModifier)
+    assert not np.array_equal(shown(plot), before)
+    plot.setParent(None)
 
 
 @pytest.mark.slow
@@ -329,6 +363,7 @@ def test_readout_shows_the_partial_auc_of_a_dragged_range(roc_view, table_sessio
 def test_operating_point_over_a_range_edge_is_dragged_first(roc_view, table_session):
     view = roc_view
     point = view.layers.point.point
+    table_session.set_threshold(threshold=table_session.focus.threshold)
     table_session.set_band(point.fpr, point.fpr + 0.2)
     view.grab()
     band, before = table_session.plan.band, table_session.focus.threshold

@@ -3,6 +3,7 @@
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QPushButton
 
 from aucstudio.gui.state.plan import Plan
+from aucstudio.notices import text
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.execute import execute
@@ -41,6 +42,17 @@ def test_preprocessing_is_shown_changed_and_undone(window, table_file, qtbot):
     assert combo.currentData() == "standard"
     fields = [combo, rare, *form.findChildren(QCheckBox), *form.findChildren(QPushButton)]
     assert all(w.objectName() and w.accessibleName() for w in fields)
+
+
+def test_levels_that_are_left_out_are_named_until_all_are_used(window, tmp_path):
+    lines = [f"B{k % 150:03},{k % 7 + k % 150 / 200},{k % 3 % 2}" for k in range(900)]
+    (tmp_path / "bank.csv").write_text("\n".join(["branch,x,y", *lines]) + "\n")
+    window.open_now(tmp_path / "bank.csv")
+    line = window.findChild(QLabel, "preparation_line")
+    words = text("levels_unused", name="branch", count=150, kept=100, more=None)
+    assert words in line.text()
+    pick(window.findChild(QComboBox, "many_levels_combo"), "frequency")
+    assert "branch" not in line.text()
 
 
 def test_imputation_is_disabled_if_the_method_keeps_missing_values(window, table_file):

@@ -41,7 +41,7 @@ def test_reopened_project_has_the_selected_run_and_each_threshold(
     session.select(second)
     assert session.focus.target == Target("fpr", 0.2)
     session.undo_stack.undo()
-    assert (session.selected, session.focus.target) == (first, Target())
+    assert (session.selected, session.focus.target) == (first, Target("fpr", 0.1))
     session.undo_stack.redo()
     assert (session.selected, session.focus) == (first, kept)
     save_as(session, path)

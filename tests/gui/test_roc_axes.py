@@ -1,10 +1,12 @@
 """Non-linear ROC axes: transforms, ticks, curves, ranges, bands and the inset."""
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication
 from scipy.stats import norm
 
@@ -83,6 +85,19 @@ def test_ticks_are_few_apart_and_at_round_rates(qapp, kind, part):
     for word, place in zip(words, places, strict=True):
         rate = float(word.removesuffix(" %")) / (100 if kind == "probit" else 1)
         assert axes.place(axis, rate) == pytest.approx(place, abs=1e-6)
+
+
+@pytest.mark.parametrize("percent", [100, 200])
+def test_ticks_do_not_collide_in_any_size_of_text(qapp, apply_style, percent):
+    apply_style(percent=percent)
+    item = axes.RateAxis("bottom")
+    item.show_axis(axes.ROOT)
+    [(_, places)] = item.tickValues(0.0, 0.5, 600)
+    words = item.tickStrings(places, 1.0, 1.0)
+    width = QFontMetricsF(qapp.font()).horizontalAdvance
+    marks = sorted(zip(places, map(width, words), strict=True))
+    for (left, wide), (right, wider) in itertools.pairwise(marks):
+        assert 1200 * (right - left) > (wide + wider) / 2
 
 
 def test_log_axis_has_ticks_at_zero_and_the_decades(qapp):

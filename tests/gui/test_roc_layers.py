@@ -19,7 +19,7 @@ from aucstudio.gui.pages.roc.overlays import DifferenceLayer, IsometricLayer, Sc
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.notices.words import p_words
 from aucstudio.project.data.validation import Validation
-from aucstudio.project.results.thresholds import expected_cost
+from aucstudio.project.results.thresholds import Target, expected_cost
 from tests.gui.conftest import make_record, on, points, put
 
 KINDS = ("linear", "log", "probit")
@@ -168,7 +168,7 @@ def test_only_a_click_near_the_curve_places_the_point(session, plot, scene):
             return Qt.MouseButton.LeftButton
 
     plot.scene().sigMouseClicked.emit(Click(0.9, 0.1))
-    assert session.focus.threshold == 0.0
+    assert session.focus.target == Target("fpr", 0.1)
     plot.scene().sigMouseClicked.emit(Click(float(trace.x[20]), float(trace.y[20])))
     layer.show(scene())
     assert (layer.point.fpr, layer.point.tpr) == (trace.x[20], trace.y[20])

@@ -341,7 +341,7 @@ def test_sentence_about_one_run(view, session, records, qtbot):
     assert f"pAUC {part.value:.3f} (95 % {part.low:.3f}–{part.high:.3f}) in FPR 0 … 0.1" in sentence
     negatives = int((~records["RLS"].splits[0].test_positive).sum())
     assert f"{int(np.ceil(negatives / 10))} negatives in the range: too few" in sentence
-    assert "A random ranking has a normalised pAUC of 0.050 there." in sentence
+    assert "A random ranking has a pAUC of 0.050 there." in sentence
     session.set_band(0.0, 1.0)
     assert f"{negatives} negatives in the range." in shown(view, qtbot)
     assert "few" not in shown(view, qtbot)

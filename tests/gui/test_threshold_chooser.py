@@ -18,6 +18,7 @@ from aucstudio.notices.controls import control_words
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.thresholds import Confusion, Stakes, Target
 from aucstudio.project.results.thresholds import choose as choose_threshold
+from aucstudio.project.store.project.database import as_stored
 from tests.gui.conftest import choose, make_record, put, save_as, shown, train
 
 
@@ -135,8 +136,24 @@ def test_threshold_is_typed_and_zero_is_the_default(session, add, scores_chooser
     assert scores_chooser.rule.currentData() == "own"
 
 
+def test_threshold_starts_at_the_end_of_the_range_and_follows_it(session, add, scores_chooser):
+    split = add().splits[0]
+    for end in (0.1, 0.3):
+        session.change("Change range", band=(0.0, end))
+        assert session.focus.target == Target("fpr", end)
+        alarms = rates(split, session.focus.threshold)[1]
+        assert alarms <= end < alarms + 1 / (~split.test_positive).sum()
+        assert not scores_chooser.everywhere.isEnabled()
+    choose(scores_chooser.rule, "own")
+    session.change("Change range", band=(0.0, 0.2))
+    assert session.focus.threshold == 0.0
+    again = Plan.from_json(as_stored(session.plan.as_json()))
+    assert again.target_of(session.records[session.selected]) == Target()
+
+
 def test_card_is_at_least_as_high_as_its_lines(session, add, scores_chooser, pages, qtbot):
     add()
+    session.set_threshold(target=Target())
     (page,) = pages
     page.resize(900, 260)
     qtbot.waitUntil(lambda: page.side.verticalScrollBar().maximum() > 0)
@@ -152,9 +169,8 @@ def test_target_used_everywhere_is_applied_per_run_and_split(
     choose(roc_chooser.rule, "fpr")
     write(qtbot, roc_chooser.fields["bound"], "0.2")
     session.select(first.id)
-    assert session.focus.threshold == 0.0
+    assert session.focus.target == Target("fpr", 0.1)
     session.select(second.id)
-    choose(roc_chooser.rule, "fpr")
     qtbot.mouseClick(roc_chooser.everywhere, Qt.MouseButton.LeftButton)
     for chooser in (roc_chooser, scores_chooser):
         qtbot.waitUntil(lambda c=chooser: c.everywhere.text() == "In use for all runs")
@@ -178,7 +194,7 @@ def test_use_for_all_runs_is_one_undo_step(session, add, scores_chooser, qtbot):
     qtbot.mouseClick(scores_chooser.everywhere, Qt.MouseButton.LeftButton)
     assert session.undo_stack.undoText() == "Use threshold for all runs"
     session.undo_stack.undo()
-    assert (session.focus.threshold, session.plan.target) == (there, Target())
+    assert (session.focus.threshold, session.plan.target) == (there, None)
     assert scores_chooser.rule.currentData() == "tpr"
     session.undo_stack.redo()
     assert session.focus.threshold == there
@@ -203,7 +219,7 @@ def test_older_and_damaged_plans_of_targets_are_read_or_rejected():
     document = Plan(target=Target("tpr", 0.9)).as_json()
     assert Plan.from_json(document).target == Target("tpr", 0.9)
     del document["target"]
-    assert Plan.from_json(document).target == Target()
+    assert Plan.from_json(document).target is None
     with pytest.raises(ValueError, match="not a valid plan"):
         read_plan({**Plan().as_json(), "target": {"rule": "best"}})
 
@@ -286,6 +302,7 @@ def test_unreachable_target_disables_save(session, add, open_dialog, qtbot):
 def test_invalid_input_is_reported_and_kept(
     session, add, scores_chooser, qtbot, rule, field, text, words
 ):
+    session.use_everywhere(Target())
     add()
     choose(scores_chooser.rule, rule)
     before = session.focus, session.stakes
@@ -370,7 +387,7 @@ def test_threshold_moves_are_one_undo_step_of_their_run(session, add):
     assert session.undo_stack.undoText() == "Move threshold"
     session.select(second.id)
     session.undo_stack.undo()
-    assert (session.selected, session.focus.threshold) == (first.id, 0.0)
+    assert (session.selected, session.focus.target) == (first.id, Target("fpr", 0.1))
     session.undo_stack.redo()
     assert session.focus.threshold == 0.1
     assert not session.undo_stack.canRedo()

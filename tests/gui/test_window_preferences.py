@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton, QWidg
 
 from aucstudio.gui.app import make_application
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.layouts import on_some_screen
+from aucstudio.gui.common.layouts import FRAME, on_some_screen, within
 from aucstudio.gui.common.theme import current_theme, set_text_size
 from aucstudio.gui.dialogs.preferences import PreferencesDialog
 from aucstudio.gui.main_window import MainWindow
@@ -172,6 +172,8 @@ def test_window_of_a_larger_screen_is_fitted_to_a_smaller_one(qapp):
         assert area.contains(found.marginsAdded(QMargins(8, 40, 8, 8)))  # including the frame
     aside = QRect(area.right() - 200, area.top() + 90, 400, 300)  # as the user left it
     assert on_some_screen(aside, QSize(320, 240)) == aside
+    found = within(QRect(area.topLeft() + QPoint(40, 60), area.size() - FRAME), area)
+    assert area.contains(found.marginsAdded(QMargins(8, 40, 8, 8)))
 
 
 def test_compare_page_keeps_its_measure(session, qtbot):

@@ -401,6 +401,22 @@ def test_only_spelling_variants_are_joined():
 # ------------------------------------------------------------------ identifiers and groups
 
 
+@pytest.mark.parametrize(
+    ("name", "cell", "codes"),
+    [
+        ("household", "H{:05}", ["names_things"]),
+        ("hh", "H{:05}", ["values_repeat"]),
+        ("remark", "{0} and {0}", []),
+    ],
+)
+def test_ignored_texts_of_few_rows_each_are_suggested_as_group(tmp_path, name, cell, codes):
+    lines = [f"{cell.format(k * 5 // 8)},{k % 7},{k % 3 % 2}" for k in range(900)]
+    (tmp_path / "t.csv").write_text("\n".join([f"{name},x,y", *lines]) + "\n")
+    table = read_table(tmp_path / "t.csv", label="y")
+    assert table.column(name).why == "ignored_texts"
+    assert [finding.code for finding in found(table, "group")] == codes
+
+
 def test_patient_column_is_suggested_as_group():
     who = RANDOM.integers(0, 40, 400).astype(float)
     table = table_of(patient_id=who, ward=who % 3, y=classes(400))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,10 +14,13 @@ from aucstudio.gui.common.buttons import fold_mark, link_button, push_button
 from aucstudio.gui.common.layouts import LEFT, Part, across, discard, down
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import label, named
+from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import counted
 from aucstudio.project.data.columns import Column, ColumnInfo
 from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
+from aucstudio.project.data.preparing.scales import levels_left_out
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dates import PARTS, WHOLE, useful
@@ -34,6 +37,16 @@ Action = tuple[str, dict[str, Any], str]
 def is_loud(finding: Finding) -> bool:
     """Return whether a finding may need an action, and is no remark on how the file was read."""
     return finding.kind not in _QUIET and finding.code not in _QUIET
+
+
+def levels_words(columns: Iterable[Column], choice: PreparationChoice) -> str:
+    """Name a category of which only the most frequent levels are used; empty if there is none."""
+    lost = [(column, left) for column in columns if (left := levels_left_out(column, choice))]
+    if not lost:
+        return ""
+    (column, left), count = lost[0], lost[0][0].distinct
+    facts = {"name": column.name, "count": count, "kept": count - left}
+    return text("levels_unused", more=len(lost) - 1 or None, **facts)
 
 
 def actions(finding: Finding, table: Table) -> list[Action]:
@@ -63,6 +76,8 @@ def actions(finding: Finding, table: Table) -> list[Action]:
         return [(f"Read as {way}", {"dialect": {"limits": way}}, "") for way in ("limit", "half")]
     if finding.kind == "group" and not several:
         return [("Keep together", {"roles": {names[0]: "group"}}, f"Group by {shown}"), *ignore]
+    if finding.code == "may_be_weights":
+        return [("Use as weight", {"roles": {names[0]: "weight"}}, f"Weight rows by {shown}")]
     if finding.kind == "sentinel":
         numbers = tuple(map(float, finding.values))
         absent = {column.name: (*column.absent, *numbers) for column in columns}

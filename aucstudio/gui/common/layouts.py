@@ -245,17 +245,16 @@ def on_some_screen(wanted: QRect, least: QSize) -> QRect:
         seen = area.intersected(rect)
         top_is_seen = area.top() <= rect.top() <= area.bottom() - _LEAST_SHOWN
         if seen.width() >= _LEAST_SHOWN and top_is_seen:
-            return _fitted(rect, area)
+            fits = rect.size() == rect.size().boundedTo(area.size())
+            return rect if fits else within(rect, area)
     area = QGuiApplication.primaryScreen().availableGeometry()
     rect.setSize(rect.size().boundedTo(area.size()))
     rect.moveCenter(area.center())
     return rect
 
 
-def _fitted(rect: QRect, area: QRect) -> QRect:
-    """Return the position if the size fits the screen, or one that fits with its frame."""
-    if rect.size() == rect.size().boundedTo(area.size()):
-        return rect
+def within(rect: QRect, area: QRect) -> QRect:
+    """Return the nearest position at which a window and its frame are on the screen."""
     aside, above = FRAME.width() // 2, FRAME.height() - FRAME.width() // 2
     inside = area.adjusted(aside, above, -aside, -aside)
     size = rect.size().boundedTo(inside.size())

@@ -70,7 +70,7 @@ class RunColumn:
     @property
     def facts(self) -> str:
         """The line below its name."""
-        return "chosen run" if self.part is None else "score"
+        return "chosen run" if self.part is None else "score, grey: training"
 
 
 _NO_ROWS: Index = np.empty(0, dtype=np.intp)

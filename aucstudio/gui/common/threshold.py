@@ -380,8 +380,7 @@ class ThresholdChooser(QWidget):
         }
 
     def _show_everywhere(self, target: Target) -> None:
-        plan = self._session.plan
-        used = target == plan.target and not plan.targets
+        used = target == self._session.focus.target and not self._session.plan.targets
         words = "In use for all runs" if used else control_words("threshold_everywhere")["text"]
         self.everywhere.setText(words)
         self.everywhere.setAccessibleName(words.replace("&", ""))

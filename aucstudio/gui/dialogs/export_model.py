@@ -107,7 +107,7 @@ class ModelChoice(QObject):
         self._split = min(split, len(run.record.splits) - 1)
         searches = (one for one in session.best.standings() if one.best == run.record.id)
         self._search = next((one for one in searches if one.refit), None)
-        chosen = session.plan.target_of(run.record.id)
+        chosen = session.plan.target_of(run.record)
         self.target = self._default_target() if chosen.rule == OWN else chosen
         self.calibration: str | None = None
         self.kinds = QButtonGroup(self)

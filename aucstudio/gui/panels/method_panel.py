@@ -13,6 +13,7 @@ from aucstudio.engine import METHODS
 from aucstudio.engine.declared import FAMILIES
 from aucstudio.engine.params import InvalidSetting, Param, declared_params
 from aucstudio.gui.common.buttons import check_box, push_button
+from aucstudio.gui.common.column_controls import levels_words
 from aucstudio.gui.common.focus import order_tabs
 from aucstudio.gui.common.form import Fields, Form, choice_box, value_of
 from aucstudio.gui.common.layouts import STRETCH, Card, across, down, fill, holding
@@ -83,7 +84,8 @@ class PreparationForm(QWidget):
         settings, table = plan.settings(plan.method), self.session.table
         sparse = table is not None and fits_sparse(plan.method, settings, None, choice, table)
         words = choice.describe(keep_gaps=keeps, keep_zeros=sparse)
-        show_note(self.line, f"Preprocessing: {words}")
+        levels = levels_words(() if table is None else table.features, choice)
+        show_note(self.line, f"Preprocessing: {words}. {levels}".removesuffix(". "))
 
     def check(self) -> None:
         """Check the threshold of rare levels.

@@ -20,7 +20,7 @@ from aucstudio.project.data.preparing.preparation_choice import USUAL, Preparati
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
-from aucstudio.project.results.thresholds import Stakes, Target
+from aucstudio.project.results.thresholds import Stakes, Target, range_end
 from aucstudio.project.runs.experiment import Band, DataReference, require_band
 from aucstudio.project.runs.record import FAILED, RunRecord
 from aucstudio.project.runs.tuning import PAUC
@@ -75,8 +75,8 @@ class Plan:
         Arrangement of the views as ``Deck.arrangement`` returns it; empty for a single tile.
     stakes : Stakes
         Prior and costs of operating points.
-    target : Target
-        Target of the threshold of every run without one of its own.
+    target : Target or None
+        Target of the threshold of every run without one of its own; None is the end of its range.
     targets : mapping of run id to Target
     preparation : PreparationChoice
         Preprocessing of the columns.
@@ -90,7 +90,7 @@ class Plan:
     tune_by: str = PAUC
     layout: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     stakes: Stakes = dataclasses.field(default_factory=Stakes)
-    target: Target = dataclasses.field(default_factory=Target)
+    target: Target | None = None
     targets: Mapping[str, Target] = dataclasses.field(default_factory=dict)
     preparation: PreparationChoice = USUAL
 
@@ -101,11 +101,13 @@ class Plan:
 
     def fresh(self) -> Plan:
         """Return the plan for another study: the settings of the form stay."""
-        return dataclasses.replace(self, looks={}, stakes=Stakes(), target=Target(), targets={})
+        return dataclasses.replace(self, looks={}, stakes=Stakes(), target=None, targets={})
 
-    def target_of(self, run: str | None) -> Target:
+    def target_of(self, record: RunRecord | None) -> Target:
         """Return the target of the threshold of a run."""
-        return self.targets.get(run or "", self.target)
+        if record is None:
+            return Target()
+        return self.targets.get(record.id, self.target) or range_end(record, self.band)
 
     def set_as(self, record: RunRecord) -> Plan:
         """Return the plan with the settings of a run."""
@@ -119,11 +121,13 @@ class Plan:
             preparation=experiment.preparation,
         )
 
-    def with_target(self, run: str, target: Target) -> Plan:
+    def with_target(self, record: RunRecord, target: Target) -> Plan:
         """Return the plan with a target of the threshold of one run."""
-        others = {one: kept for one, kept in self.targets.items() if one != run}
-        own = {} if target == self.target else {run: target}
-        return dataclasses.replace(self, targets={**others, **own})
+        others = {run: kept for run, kept in self.targets.items() if run != record.id}
+        plan = dataclasses.replace(self, targets=others)
+        if target == plan.target_of(record):
+            return plan
+        return dataclasses.replace(plan, targets={**others, record.id: target})
 
     # ------------------------------------------------------------- settings
 

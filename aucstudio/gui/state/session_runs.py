@@ -383,8 +383,8 @@ class FindBest:
     def choose(self, run: str, standings: Standings) -> None:
         """Select a run of a search with the threshold for its range."""
         self._session.select(run)
-        target = Target("fpr", standings.rule.fpr)
-        self._session.put_plan(self._session.plan.with_target(run, target))
+        target, record = Target("fpr", standings.rule.fpr), self._session.records[run]
+        self._session.put_plan(self._session.plan.with_target(record, target))
 
     def repeat(self, standings: Standings, entry: Standing) -> None:
         """Start or queue the run of an entry with the validation of the study.

@@ -299,14 +299,16 @@ class SessionState(QObject):
     def set_threshold(self, **changes: Any) -> None:
         """Change the ``threshold`` or ``target`` of the selected run, with undo."""
         focus, run = self.study.pointed(**changes), self.selected or ""
+        if (record := self.records.get(run)) is None:
+            return
 
         def put(target: Target) -> None:
-            self.put_plan(self.plan.with_target(run, target))
+            self.put_plan(self.plan.with_target(record, target))
             if self.run(run) is not None:
                 self.notify(self.study.select(run) | self.study.point_at(split=focus.split))
 
         key = f"threshold {run} {focus.split}"
-        old = self.plan.target_of(run)
+        old = self.plan.target_of(record)
         if focus.target != old:
             self.undo_stack.push(_Swap(put, old, focus.target, "Move threshold", key))
 

@@ -206,8 +206,8 @@ class StudyState(QObject):
 
     def pointed(self, **changes: Any) -> Focus:
         """Return the focus with changes; see :class:`Focus`."""
-        record, target = self.records.get(self.selected or ""), self.plan.target_of(self.selected)
-        return self.focus.moved(record, self.plan.stakes, target, changes)
+        record = self.records.get(self.selected or "")
+        return self.focus.moved(record, self.plan.stakes, self.plan.target_of(record), changes)
 
     def leave_out(self, damaged: Iterable[str]) -> list[str]:
         """Remove runs that cannot be read; return them."""
@@ -229,8 +229,9 @@ class StudyState(QObject):
             changed.add("band")
         if (old.stakes, old.target) != (plan.stakes, plan.target):
             changed.add("stakes")
-        target = plan.target_of(self.selected)
-        if "stakes" in changed or old.target_of(self.selected) != target:
+        record = self.records.get(self.selected or "")
+        target = plan.target_of(record)
+        if "stakes" in changed or old.target_of(record) != target:
             changed |= self.point_at(target=target)
         if _form(old) != _form(plan):
             changed.add("plan")

@@ -150,9 +150,11 @@ class Progress:
         place = f"{self.fit_of} {self.split + 1} of {self.splits}" if several else ""
         if search is not None:
             inside, words = search.fraction_done, search.describe_progress(names)
-        elif step is None:
+        elif step is None and self.split + 1 == self.splits:
             # After the last fit come its figures, whose intervals can take long.
-            inside, words = 1.0, "intervals" if self.split + 1 == self.splits else ""
+            return None, ", ".join(filter(None, (place, "computing intervals")))
+        elif step is None:
+            inside, words = 1.0, ""
         else:
             known = step.fraction is not None and step.iteration > 0
             inside = (step.fraction or 0.0) if known else 0.0

@@ -30,7 +30,7 @@ Candidate = Mapping[str, Any]
 AUC, PAUC, LEAVE_PAIR_OUT = "auc", "pauc", "leave-pair-out"
 METRICS = {
     AUC: "AUC",
-    PAUC: "partial AUC of the range",
+    PAUC: "pAUC of the range",
     LEAVE_PAIR_OUT: "leave-pair-out AUC",
 }
 MOST_CANDIDATES = 64

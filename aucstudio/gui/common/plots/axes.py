@@ -27,7 +27,6 @@ BEYOND = 16.0  # pixels by which a number may extend beyond the end of its axis
 _BRIEF: Mapping[str, str] = {
     "False-positive rate": "FPR",
     "True-positive rate": "TPR",
-    "Partial AUC": "pAUC",
     "Principal component": "PC",
     "principal direction": "direction",
     "one standard deviation": "1 sd",

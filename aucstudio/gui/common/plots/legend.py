@@ -147,7 +147,8 @@ class Legend(pg.LegendItem):
 
 _AROUND = 8  # pixels above and below a label
 _MARGIN = 14  # pixels beside a legend in the picture
-_MOST_COVERED = 0.3  # of the picture
+# Of the picture. A part of it has no corner that curves leave free.
+_MOST_COVERED, _MOST_ZOOMED = 0.3, 0.1
 
 
 class CornerLegend(Legend):
@@ -192,7 +193,8 @@ class CornerLegend(Legend):
             plain_tooltip(part, tip)
         size = self._least()
         fits = max(size.width() - room.width(), size.height() - room.height()) <= -2 * _MARGIN
-        few = size.width() * size.height() <= _MOST_COVERED * room.width() * room.height()
+        most = _MOST_ZOOMED if self._plot.is_zoomed() else _MOST_COVERED
+        few = size.width() * size.height() <= most * room.width() * room.height()
         self.setVisible(bool(shown) and fits and few)
         self._plot.hidden_legend = [] if self.isVisible() else self._entries
         if self._moved_from != self.corner:

@@ -37,6 +37,7 @@ from PySide6.QtGui import (
     QPen,
     QPixmapCache,
     QResizeEvent,
+    QWheelEvent,
 )
 from PySide6.QtWidgets import QComboBox, QGraphicsItem, QMenu, QRubberBand, QToolButton, QWidget
 
@@ -45,7 +46,7 @@ from aucstudio.gui.common.buttons import make_action, make_menu
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
 from aucstudio.gui.common.plots.frame import Frame
 from aucstudio.gui.common.theme import current_theme
-from aucstudio.gui.common.widgets import named
+from aucstudio.gui.common.widgets import named, scroll_area_of
 from aucstudio.gui.state.plan import RunLook
 
 Range = tuple[float, float]
@@ -80,9 +81,9 @@ _ZOOMS = {
 class Plot(pg.GraphicsView):
     """A plot with a way back: double click, the key 0, and a button that is there when needed.
 
-    The wheel, + and −, Shift and dragging (or dragging after :meth:`draw_box`) zoom, as far as the
-    full extent and some air; dragging and the arrow keys move it. A page states the full extent
-    with :meth:`set_whole`.
+    The wheel (in a page that scrolls, with Ctrl), + and −, Shift and dragging (or dragging after
+    :meth:`draw_box`) zoom, as far as the full extent and some air; dragging and the arrow keys move
+    it. A page states the full extent with :meth:`set_whole`.
 
     Signals
     -------
@@ -239,6 +240,13 @@ class Plot(pg.GraphicsView):
         """Prepare the zoom box for the next drag."""
         self._draws_box = True
         self.viewport().setCursor(Qt.CursorShape.CrossCursor)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        # A page that scrolls keeps the wheel; Ctrl zooms there.
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier or scroll_area_of(self) is None:
+            super().wheelEvent(event)
+        else:
+            event.ignore()
 
     def _along(self, x: Any, y: Any, ending: str = "") -> dict[str, Any]:
         """Return values by the names of the axes that the user can move."""

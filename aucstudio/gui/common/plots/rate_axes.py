@@ -15,6 +15,7 @@ import scipy
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.plots.axes import NumberAxis
 from aucstudio.gui.common.plots.curves import Window
+from aucstudio.gui.common.theme import scaled
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,7 +183,7 @@ class RateAxis(NumberAxis):
         rates = tick_rates(self.axis, low, high)
         at = self.axis.forward(rates)
         seen = (at >= low - 1e-9) & (at <= high + 1e-9)
-        apart = 44.0 if self.orientation in ("bottom", "top") else 28.0
+        apart = scaled(44 if self.orientation in ("bottom", "top") else 28)
         kept = _spaced(at[seen], apart * (high - low) / max(size, 1.0))
         return [(1.0, [float(value) for value in kept])]
 

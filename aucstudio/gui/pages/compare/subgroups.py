@@ -282,7 +282,7 @@ def statement(found: Subgroups, name: str, band: Band, target: Target) -> Statem
     state = "untested" if untested else "differ" if p < 0.05 else "alike"
     few = [group.level for group in found.groups if group.few]
     doubtful = [group.level for group in found.groups if group.notices]
-    silent = (("AUC", p, found.silent), ("partial AUC", found.p_pauc, found.silent_pauc))
+    silent = (("AUC", p, found.silent), ("pAUC", found.p_pauc, found.silent_pauc))
     counts = [
         text("count_of_area", count=count - len(few), area=area)
         for area, tested, count in silent

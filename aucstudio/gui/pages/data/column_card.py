@@ -113,10 +113,13 @@ class ColumnCard(QScrollArea):
 
     # ------------------------------------------------------------- showing
 
-    def show_column(self, column: Column | None, beyond: int = 0, way: str = "") -> None:
+    def show_column(
+        self, column: Column | None, beyond: int = 0, way: str = "", used: str = ""
+    ) -> None:
         """Show the facts of a column before its summary is computed.
 
-        ``beyond`` counts its cells beyond a limit, which are read in a ``way`` of NumberFormat.
+        ``beyond`` counts its cells beyond a limit, which are read in a ``way`` of NumberFormat;
+        ``used`` states which of its levels are used.
         """
         before, self._column = self._column, column
         self.inside.setVisible(column is not None)
@@ -130,7 +133,7 @@ class ColumnCard(QScrollArea):
         why = column.reason or (text("data_role_guessed") if column.guessed else "")
         is_days = DatePartsButton.fits(column) and column.layout != dates.CLOCK
         as_number = text("data_date_as_number") if is_days and not column.parts else ""
-        show_note(self.why, f"{why[:1].upper()}{why[1:]} {as_number}".strip())
+        show_note(self.why, f"{why[:1].upper()}{why[1:]} {as_number}{used}".strip())
         self.limits.setVisible(beyond > 0)
         self.limits.setText(text("data_beyond_limits", cells=beyond, way=way))
         show_note(self.problem, "")

@@ -10,6 +10,7 @@ from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QBoxLayout, QStackedWidget
 
 from aucstudio.gui.common.buttons import push_button
+from aucstudio.gui.common.column_controls import levels_words
 from aucstudio.gui.common.layouts import across, down, holding, keep_room
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
@@ -266,7 +267,8 @@ class DataView(PageView):
         if column is None or table is None:
             self.card.show_column(None)
             return
-        self.card.show_column(column, *table.limited.get(column.name, (0, "")))
+        used = levels_words([column], self.session.plan.preparation)
+        self.card.show_column(column, *table.limited.get(column.name, (0, "")), used=used)
         if self.card.isHidden():
             return
         # A role changes nothing of what the cells are, but for the label's. Cells that were read

@@ -44,7 +44,7 @@ _MOST_NAMES = 40
 _MOST_FIGURES = 12  # columns whose squares may have room for a number
 _BESIDE_FIGURE = 6  # pixels of a square that its number leaves free
 _DARK = 0.6  # a correlation whose square is dark
-_NAME_WIDTH = 110
+_NAME_WIDTH, _LEAST_NAME = 110, 48
 _STRIP = 0.03  # of the width
 _INSIDE = 0.015  # of the height: how far the ends' numbers are from it
 _FAINT = 0.12  # opacity of a line with one missing value among thousands
@@ -136,12 +136,17 @@ class GridPage(QWidget):
         _paint(self.image, squares, 0.0, float(self._size[0]))
         self.readout.show_nothing()
 
-    def name_columns(self, side: str, names: Sequence[str]) -> None:
-        """Write names next to the squares; of many names, evenly spaced ones."""
-        step = max(1, math.ceil(len(names) / _MOST_NAMES))
+    def name_columns(self, side: str, names: Sequence[str], length: float = math.inf) -> None:
+        """Write names next to the squares; of many names, evenly spaced ones.
+
+        Names beside each other share a length in pixels.
+        """
+        least = max(len(names) / _MOST_NAMES, len(names) * scaled(_LEAST_NAME) / length)
+        step = max(1, math.ceil(least))
+        each = length * step / max(1, len(names)) - _BESIDE_FIGURE
         width, room = QFontMetrics(self.plot.font()).horizontalAdvance, scaled(_NAME_WIDTH)
         places = range(0, len(names), step)
-        ticks = [(k + 0.5, elided(names[k], room, width)) for k in places]
+        ticks = [(k + 0.5, elided(names[k], int(min(room, each)), width)) for k in places]
         self.plot.getAxis(side).setTicks([ticks])
 
     def _at(self, place: QPointF, act: Any) -> Any:
@@ -167,6 +172,7 @@ class GapPage(GridPage):
         self._left_out = 0
         self.strip = pg.ImageItem()
         self.plot.addItem(self.strip)
+        self.plot.getViewBox().sigResized.connect(self._name_below)
 
     @property
     def _rows(self) -> FoundRows:
@@ -186,6 +192,12 @@ class GapPage(GridPage):
 
         self.ask(rows, work)
 
+    def _name_below(self) -> None:
+        """Name the columns below the squares, as their width allows."""
+        if self.found is not None:
+            width = self.plot.getViewBox().width() / (1 + 2 * _STRIP)
+            self.name_columns("bottom", self.found.columns, max(1.0, width))
+
     def draw(self, found: GapMap) -> str:
         theme = current_theme()
         lines, columns = found.missing.shape
@@ -195,7 +207,7 @@ class GapPage(GridPage):
         inks = _blend(theme.negative, theme.positive, np.nan_to_num(found.positive)[None])
         inks[0, ~known] = _rgba(theme.grid)
         _paint(self.strip, inks if known.any() else inks[:0], -1.5 * width, width)
-        self.name_columns("bottom", found.columns)
+        self._name_below()
         ends = [(_INSIDE * lines, "1"), (lines * (1 - _INSIDE), f"{int(found.starts[-1]):,}")]
         self.plot.getAxis("left").setTicks([ends])
         self.plot.setLabel("left", "Rows, as in the sheet")

@@ -41,7 +41,7 @@ from aucstudio.project.runs.progress import Look
 
 _ROWS = 2_000
 _KEPT = 32  # runs and settings whose importances are kept, finished or not
-_AREAS = {"auc": "AUC", "pauc": "partial AUC"}
+_AREAS = {"auc": "AUC", "pauc": "pAUC"}
 MOST_ROWS = 60
 # Rows that change places at every step cannot be read.
 _SORTED_AGAIN = 2.0  # rows are sorted again when the fit has taken so many times as long

@@ -140,7 +140,9 @@ class DifferenceView(PlaneView):
         if normal is None or pairs.misranked is None or picture.plane.kind != SCORE:
             self.sides.hide()
         else:
-            self.sides.show(pairs.misranked.share, words.rows_of(picture.subject))
+            subject = picture.subject
+            rows, weighted = words.rows_of(subject), words.is_weighted(subject)
+            self.sides.show(pairs.misranked.share, rows, weighted)
         self.marked.draw(pairs.cloud, pairs.support, colour)
         self.run_planes.draw(picture, self.all_check.isChecked())
         self._followed = None

@@ -152,11 +152,15 @@ class SideNames:
         self._box.sigTransformChanged.connect(self._place)
         self._box.sigResized.connect(self._place)
 
-    def show(self, misranked: float, rows: str) -> None:
-        """Show which share of the pairs of these rows is ranked wrongly, and which right."""
+    def show(self, misranked: float, rows: str, weighted: bool = False) -> None:
+        """Show which share of the pairs of these rows is ranked wrongly, and which right.
+
+        The shares count every pair once; where rows are ``weighted``, the labels say so.
+        """
         theme, self._shown = current_theme(), True
         wrong = text("side_of_wrong_pairs", share=part_words(misranked), rows=rows)
-        right = text("side_of_right_pairs", share=part_words(1.0 - misranked))
+        right = part_words(1.0 - misranked)
+        right = text("side_of_right_pairs", share=right, weighted=weighted)
         self.wrong.setText(wrong, color=theme.wrong)
         self.right.setText(right, color=theme.text)
         for item in (self.wrong, self.right):

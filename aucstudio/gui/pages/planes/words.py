@@ -93,7 +93,7 @@ def pair_verdict(picture: PlanePicture, band: Band, drawn: bool) -> Iterator[str
         values = {} if all_right else {"tied": found.tied or None, "sampled": sampled}
         yield text(code, name=name, found=found, rows=rows, **values)
         if found.count:
-            yield text("share_is_area", share=_share(found.share))
+            yield text("share_is_area", share=_share(found.share), weighted=is_weighted(subject))
         if band != (0.0, 1.0) and found.count:
             yield _errors_in_band(pairs.order, found.count, band)
         support = 0 if subject.split is None else subject.split.support_pairs.shape[1]
@@ -158,6 +158,11 @@ def live_pair_words(live: LiveRun | None, band: Band) -> str:
 def rows_of(subject: Subject) -> str:
     """Name the rows that a picture has."""
     return "held-out" if subject.held_out else "labelled" if subject.is_live else "training"
+
+
+def is_weighted(subject: Subject) -> bool:
+    """Return whether the figures of the run weight its rows; those of a picture never do."""
+    return subject.run is not None and subject.run.record.experiment.weight is not None
 
 
 def pair_words(picture: PlanePicture, positive: int, negative: int) -> str:

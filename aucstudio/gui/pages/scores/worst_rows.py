@@ -173,7 +173,7 @@ class WorstRows(QWidget):
         title.setProperty("role", "muted")
         self.list = SheetTable("worst_table", "Rows by score", _HEADS, _LINE, tips=_TIPS)
         self.list.selectionModel().currentRowChanged.connect(lambda: self._do("point"))
-        self.list.activated.connect(lambda: self._do("data"))
+        self.list.activated.connect(lambda: self._do("explain"))
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.list.customContextMenuRequested.connect(self._on_menu)
         self.more = link_button("worst_more_button")

@@ -292,7 +292,7 @@ class TrainingPlots(QVBoxLayout):
         self.upper.setVisible(upper)
         self.lower.setVisible(lower)
         self.upper.setLabel("left", _TITLES[what], color=muted)
-        self.lower.setLabel("left", "AUC" if band is None else "Partial AUC", color=muted)
+        self.lower.setLabel("left", "AUC" if band is None else "pAUC", color=muted)
         plain_tooltip(self.lower, area_name(band))
         title = text("training_steps", axis=axis)
         for plot in self.both():

@@ -123,8 +123,8 @@ _FEWEST_THINGS = 10
 # Without such a name: least values, least rows of a value on average, and least share of that
 # average that each value has. Numbers such as ages or codes of places differ more in frequency.
 _FEWEST_REPEATED, _LEAST_ROWS_EACH, _LEAST_OF_MEAN = 20, 5, 0.25
-# Least values that are numbers of one word and width, with fewer rows each.
-_FEWEST_NUMBERS = 100
+# Least values that are numbers of one word and width, and least rows of one on average.
+_FEWEST_NUMBERS, _ROWS_OF_NUMBER = 100, 1.5
 # Probability that whole numbers of a range are all distinct by chance.
 _BY_CHANCE = 1e-3
 _HEAD = 1000
@@ -145,9 +145,10 @@ def identifiers(table: Table) -> Iterator[Finding]:
 
 
 def groups(table: Table) -> Iterator[Finding]:
-    """Find features of which several rows name one person or thing; none beside other groups."""
+    """Find columns of which several rows name one person or thing; none beside other groups."""
     is_grouped = any(column.role == "group" for column in table.columns)
-    for column in () if is_grouped else table.features:
+    ignored = [column for column in table.columns if column.why == "ignored_texts"]
+    for column in () if is_grouped else (*ignored, *table.features):
         known = table.rows - column.missing
         names_things = column.kind == "text" or column.is_integer()
         if known < _FEWEST_NAMED or not names_things:
@@ -189,7 +190,8 @@ def _are_numbers_of_things(column: Column, known: int) -> bool:
 
     A code of so many levels, of which each has a few rows, identifies things.
     """
-    if not _FEWEST_NUMBERS <= column.distinct <= known / 2 or not is_numbered(column):
+    most = known / _ROWS_OF_NUMBER
+    if not _FEWEST_NUMBERS <= column.distinct <= most or not is_numbered(column):
         return False
     is_many = column.distinct * _LEAST_ROWS_EACH >= known
     return is_many and len({len(value) for value in column.counts if value is not None}) == 1

@@ -315,6 +315,19 @@ def learn_levels(
     return LevelCode(levels, has_rest and RARE in levels)
 
 
+def levels_left_out(column: Column, choice: PreparationChoice) -> int:
+    """Return how many levels of a category get no code, as only the most frequent do."""
+    if column.role != "category" or column.distinct <= MAX_LEVELS:
+        return 0
+    is_text = column.kind == "text"
+    cells = column.counts.items()
+    counted = collections.Counter({c if is_text else spell_level(c): n for c, n in cells})
+    counted += collections.Counter({MISSING: column.missing})
+    code, fewest = learn_levels(counted, (), choice), choice.fewest(column.height)
+    frequent = {level for level, rows in counted.items() if rows >= fewest}
+    return 0 if code.shares is not None else len(frequent.difference(code.levels))
+
+
 def level_counts(column: Column, rows: Index) -> collections.Counter[str]:
     """Count the rows of each level of a category."""
     counted: collections.Counter[str] = collections.Counter()
