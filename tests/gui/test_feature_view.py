@@ -16,6 +16,7 @@ from aucstudio.gui.state.runner import LiveRun
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.examples import make_study
 from aucstudio.project.geometry.score_map import CELLS
+from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.progress import Look
 from tests.conftest import write_table
 from tests.gui.conftest import add_run, choose, points, refresh_and_wait, set_running_job, train
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def view(session, open_view, table_file):
     session.files.open_now(table_file, "table")
+    session.use_everywhere(Target())
     return open_view(FeatureView, session, (560, 420))
 
 

@@ -18,6 +18,7 @@ from aucstudio.gui.panels.run_card import _settings_lines
 from aucstudio.project.data.table import read_table
 from aucstudio.project.results.calibration import estimate_calibration
 from aucstudio.project.results.report import data_lines
+from aucstudio.project.results.thresholds import Target
 from tests.gui.conftest import make_record, put, shown
 
 
@@ -78,6 +79,7 @@ def test_other_pages_name_the_weights(session, open_view, qtbot, page, words):
 
 
 def test_threshold_card_counts_rows_and_weights_rates(session, records, open_view, qtbot):
+    session.set_threshold(target=Target())
     view = open_view(ScoresView, session)
     shown(view, qtbot)
     split = records["logistic"].splits[0]
