@@ -101,8 +101,8 @@ def find_sentinels(column: Column) -> list[Sentinel]:
 
 def _negative_codes(cells: Array) -> list[Sentinel]:
     """Find codes such as -9 and -99 as the only negative values among whole numbers."""
-    below = cells[cells < 0]
-    if not np.array_equal(below[:_HEAD], np.floor(below[:_HEAD])):
+    # The first cells decide most columns of measurements.
+    if not _begins_whole(cells[:_HEAD]) or not _begins_whole(below := cells[cells < 0]):
         return []
     negative, counts = np.unique(below, return_counts=True)
     total = int(counts.sum())
@@ -113,6 +113,12 @@ def _negative_codes(cells: Array) -> list[Sentinel]:
     if total >= len(others) or not np.array_equal(others, np.floor(others)):
         return []
     return [Sentinel(float(value), int(n)) for value, n in zip(negative, counts, strict=True)]
+
+
+def _begins_whole(cells: Array) -> bool:
+    """Return whether the first negative values are whole numbers."""
+    first = cells[cells < 0][:_HEAD]
+    return np.array_equal(first, np.floor(first))
 
 
 def _is_apart_from_answers(cells: Array) -> bool:
