@@ -258,10 +258,15 @@ def rules_out_chance(positive: Mask, columns: int) -> bool:
 def _area(column: Column, rows: ClassRows, area: float | None) -> float:
     """Return the best area of a column, in either direction or as levels."""
     best = 0.5 if area is None else max(area, 1.0 - area)
-    most = min(MOST_CODES, (column.height - column.missing) // _ROWS_EACH)
-    if column.role == "number" and 2 < column.distinct <= most:
+    if column.role == "number" and _may_be_levels(column):
         best = max(best, area_of_levels(column, rows))
     return best
+
+
+def _may_be_levels(column: Column) -> bool:
+    """Return whether numbers are so few that they may be codes of levels."""
+    most = min(MOST_CODES, (column.height - column.missing) // _ROWS_EACH)
+    return 2 < column.distinct <= most
 
 
 def _is_the_label(table: Table, column: Column) -> bool:
@@ -366,7 +371,7 @@ def _at_few_false(column: Column, rows: ClassRows) -> list[tuple[int, int]]:
     if column.role == "number":
         cells = column.values[rows.rows]
         ways = [np.where(np.isnan(cells), -np.inf, sign * cells) for sign in (1.0, -1.0)]
-    if column.role != "number" or not column.different.exceeds(MOST_CODES):
+    if column.role != "number" or _may_be_levels(column):
         ways.append(level_scores(codes_of(column, rows.rows), positive))
     found: list[list[tuple[int, int]]] = []
     for scores in ways:
