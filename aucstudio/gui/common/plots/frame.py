@@ -20,7 +20,7 @@ _GRID = 128  # pyqtgraph's default
 _TITLE_HEIGHT = 30  # pixels
 
 
-class Frame(pg.GraphicsWidget):
+class PlotFrame(pg.GraphicsWidget):
     """A view box between its axes, below a title.
 
     Parameters

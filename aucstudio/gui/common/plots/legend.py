@@ -215,5 +215,5 @@ def square_sample(plot: Plot) -> pg.ScatterPlotItem:
 
 
 def keep_sample(sample: pg.GraphicsObject, plot: Plot) -> None:
-    """Let a plot own what only its legend shows; else the garbage collector would delete it."""
+    """Make a plot own what only its legend shows, which would be deleted without an owner."""
     sample.setParentItem(plot.frame)

@@ -44,7 +44,7 @@ from PySide6.QtWidgets import QComboBox, QGraphicsItem, QMenu, QRubberBand, QToo
 from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.buttons import make_action, make_menu
 from aucstudio.gui.common.plain_text import PlainLabel, plain_tooltip
-from aucstudio.gui.common.plots.frame import Frame
+from aucstudio.gui.common.plots.frame import PlotFrame
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.common.widgets import named, scroll_area_of
 from aucstudio.gui.state.plan import RunLook
@@ -99,7 +99,7 @@ class Plot(pg.GraphicsView):
     Attributes
     ----------
     reset_button : QToolButton
-    frame : Frame
+    frame : PlotFrame
         The picture with its axes.
     whole : pair of (float, float) or None
         The full extent along both axes.
@@ -115,7 +115,7 @@ class Plot(pg.GraphicsView):
     def __init__(self, axes: Sequence[pg.AxisItem]) -> None:
         super().__init__()
         self.hidden_legend: Sequence[tuple[str, RunLook | QPen]] = ()
-        self.frame = Frame(axes)
+        self.frame = PlotFrame(axes)
         self.setCentralItem(self.frame)
         self._box = self.frame.box
         self._items: list[QGraphicsItem] = []
