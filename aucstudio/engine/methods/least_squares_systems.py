@@ -380,16 +380,6 @@ def _expansion(kernel: Kernel, X: Array, origin: Array, weights: Array, monitor:
     return LinearScorer(w)
 
 
-def eigensystem(K: Array, noise: float) -> tuple[Array, Array]:
-    """Decompose a positive semidefinite matrix; eigenvalues within its rounding errors are 0.
-
-    One numpy call: it lets other threads run, but cannot be interrupted.
-    """
-    values, vectors = np.linalg.eigh(K, UPLO="U")
-    values[values <= max(noise, len(K) * _EPS * values[-1])] = 0.0
-    return values, vectors
-
-
 def positive_values(regularizations: ArrayLike) -> Array:
     """Read one or more positive numbers, or raise ValueError."""
     values = np.atleast_1d(np.asarray(regularizations, float))
