@@ -353,7 +353,9 @@ class SessionState(QObject):
     def keep_plan(self) -> None:
         """Start to write the plan on a thread."""
         self.keep_soon.stop()
-        if not self.keeper.is_closed:
+        if self.study.home.file is None and self.study.busy:  # its first run makes the file
+            self.keep_soon.start()
+        elif not self.keeper.is_closed:
             self.keep(self.study)
 
     def keep(self, study: StudyState) -> None:
