@@ -31,7 +31,7 @@ class Job(Generic[Message, Result]):
     work : callable
         ``work(post)`` does the work; ``post(message)`` returns True after a request to stop.
     leftover : callable, optional
-        Returns the result so far, if the work does not stop within the grace; None if there is none.
+        Returns the result so far or None, if the work does not stop within the grace.
     grace : float
         Seconds.
 
