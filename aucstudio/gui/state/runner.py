@@ -165,6 +165,8 @@ class Runner(QObject):
     queue : deque of Waiting
     at_once : int
         How many may run.
+    running : dict of LiveRun to Job
+        In the order of their start.
     """
 
     changed = Signal()
@@ -178,7 +180,7 @@ class Runner(QObject):
         self._home = ProjectHandle()
         self._begin: Begin | None = None
         self._fits: Fits = lambda _waiting, _beside: True
-        self._running: dict[LiveRun, Job[Any, Any]] = {}
+        self.running: dict[LiveRun, Job[Any, Any]] = {}
         self._poll = ticking(self, POLL_MILLISECONDS, self._on_poll)
 
     def configure(self, home: ProjectHandle, begin: Begin, fits: Fits) -> None:
@@ -188,21 +190,16 @@ class Runner(QObject):
     @property
     def busy(self) -> bool:
         """Whether a run is running or waiting."""
-        return bool(self._running or self.queue)
-
-    @property
-    def running(self) -> list[LiveRun]:
-        """The running runs in the order of their start."""
-        return list(self._running)
+        return bool(self.running or self.queue)
 
     @property
     def live(self) -> LiveRun | None:
         """The first running run."""
-        return next(iter(self._running), None)
+        return next(iter(self.running), None)
 
     def taken_looks(self) -> list[RunLook]:
         """Return the looks of running and waiting runs."""
-        return [one.look for one in self.queue] + [live.look for live in self._running]
+        return [one.look for one in self.queue] + [live.look for live in self.running]
 
     # ------------------------------------------------------------- the queue
 
@@ -231,9 +228,9 @@ class Runner(QObject):
         self.changed.emit()
 
     def _has_room(self) -> bool:
-        if not self.queue or len(self._running) >= self.at_once:
+        if not self.queue or len(self.running) >= self.at_once:
             return False
-        beside = [live.experiment for live in self._running]
+        beside = [live.experiment for live in self.running]
         return not beside or self._fits(self.queue[0], beside)
 
     # ------------------------------------------------------------- the runs
@@ -241,13 +238,13 @@ class Runner(QObject):
     def _prepare(self, waiting: Waiting) -> None:
         live = LiveRun(waiting.experiment, waiting.look, self._home)
         job: Job[None, PlannedRun | Outcome] = Job(_preparation(waiting, self._home))
-        self._running[live] = job
+        self.running[live] = job
         job.start()
         self._poll.start()
 
     def stop(self, live: LiveRun | None = None) -> None:
         """Stop a running run, or all of them; finished splits are kept."""
-        for one, job in self._running.items():
+        for one, job in self.running.items():
             if live is None or one is live:
                 job.stop()
                 one.stopping = True
@@ -256,13 +253,13 @@ class Runner(QObject):
     def finish(self) -> None:
         """Wait a little for stopped runs and handle their results."""
         until = time.monotonic() + _PATIENCE_SECONDS
-        for job in self._running.values():
+        for job in self.running.values():
             job.wait(max(0.0, until - time.monotonic()))
         self._on_poll()
 
     def _on_poll(self) -> None:
         moved, ended = False, []
-        for live, job in self._running.items():
+        for live, job in self.running.items():
             if job.ended:  # checked first, so that the last messages are still handled
                 ended.append(live)
             for message in job.drain():
@@ -270,8 +267,8 @@ class Runner(QObject):
                     live.update(message)
                     moved = True
         for live in ended:
-            self._on_ended(live, self._running[live])
-        if not self._running:
+            self._on_ended(live, self.running[live])
+        if not self.running:
             self._poll.stop()
         if ended:
             self.start_next()
@@ -281,9 +278,9 @@ class Runner(QObject):
     def _on_ended(self, live: LiveRun, job: Job[Any, Any]) -> None:
         if isinstance(job.result, PlannedRun) and not live.stopping and self._begin is not None:
             live.experiment = job.result.experiment
-            self._running[live] = self._begin(job.result, live)
+            self.running[live] = self._begin(job.result, live)
             return
-        del self._running[live]
+        del self.running[live]
         if isinstance(job.result, Outcome):
             self.ended.emit(job.result, live)
         elif job.error is not None and not isinstance(job.error, Stopped):
