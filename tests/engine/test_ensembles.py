@@ -379,7 +379,7 @@ def test_libraries_contain_registered_methods_with_valid_settings(name, count):
     for member in found:
         METHODS[member.method](**dict(member.params)).estimate(count // 5, count, 10)
     assert ("kernel-rank-svm" in {m.method for m in found}) == (
-        count <= member_lists._MOST_KERNEL_ROWS
+        count <= member_lists.MOST_KERNEL_ROWS
     )
 
 

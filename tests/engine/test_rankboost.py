@@ -218,7 +218,7 @@ def best_of_all(X, potential):
 @pytest.mark.parametrize("power", [0, 1, 30])
 @pytest.mark.parametrize("only", [None, 0, 1, 2, 3, 4])
 def test_search_matches_all_thresholds(power, only, mixed, monkeypatch):
-    monkeypatch.setattr(stumps, "_CELLS_PER_CALL", 6000)
+    monkeypatch.setattr(stumps, "CELLS_PER_CALL", 6000)
     X, y = mixed
     X = X if only is None else X[:, [only]]
     search = StumpSearch(X, y, lambda done: None)

@@ -377,7 +377,7 @@ def test_nsolam_stays_in_its_ball_and_approaches_the_optimum():
 def test_slice_size_does_not_change_the_result(method, monkeypatch):
     X, y = clouds()
     whole = method(n_landmarks=20, n_epochs=2).fit(X, y)
-    monkeypatch.setattr(stochastic, "_WORK_PER_SLICE", 1.0)
+    monkeypatch.setattr(stochastic, "WORK_PER_SLICE", 1.0)
     sliced = method(n_landmarks=20, n_epochs=2).fit(X, y)
     np.testing.assert_array_equal(sliced.train_scores_, whole.train_scores_)
     assert sliced.objective_ == whole.objective_

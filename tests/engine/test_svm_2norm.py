@@ -67,7 +67,7 @@ def test_2norm_svm_equals_a_hard_margin_svm_with_a_ridge():
 
 
 def test_fit_can_be_stopped_within_a_step(monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    monkeypatch.setattr("aucstudio.engine.monitor.STAGE_INTERVAL", 0.0)
     X, positive = sample(N=60, seed=9)
     with pytest.raises(Stopped):
         SVM2Norm().fit(X, positive, callback=lambda step: step.iteration == 0)

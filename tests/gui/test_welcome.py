@@ -19,7 +19,7 @@ from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.record import FAILED
 from aucstudio.project.store import workspace
 from aucstudio.project.store.project.project_file import ProjectFile
-from tests.gui.conftest import make_record
+from tests.gui.conftest import is_at_rest, make_record
 
 NOW = datetime.datetime(2026, 11, 22, 10, 30)
 
@@ -42,7 +42,7 @@ def page(qtbot):
         made.refresh()
         with qtbot.waitExposed(made):
             made.show()
-        qtbot.waitUntil(lambda: not made._soon.isActive() and not made._reader.busy)
+        qtbot.waitUntil(lambda: is_at_rest(made))
         return made
 
     return show

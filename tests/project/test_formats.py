@@ -472,7 +472,7 @@ def test_svmlight_file_is_read_as_a_table(tmp_path):
 def test_svmlight_file_too_wide_for_memory_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "s.svm"
     path.write_text("".join(f"{k % 2} 1:{k} 2:1 3:{k % 3} {k % 4 + 4}:1\n" for k in range(1, 201)))
-    monkeypatch.setattr("aucstudio.project.data.readers.sparse_file._MOST_OF_MEMORY", 1e-9)
+    monkeypatch.setattr("aucstudio.project.data.readers.sparse_file.MOST_OF_MEMORY", 1e-9)
     with pytest.raises(InputError, match=r"s\.svm has 200 rows of 7 features"):
         read_table(path)
 
@@ -661,8 +661,8 @@ def test_file_dialog_offers_every_format():
 
 @pytest.mark.parametrize("ending", [*PACKERS, ".zip"])
 def test_decompression_bomb_is_refused(tmp_path, monkeypatch, ending):
-    monkeypatch.setattr(input_files, "_BASE_WRITTEN", 500_000)
-    monkeypatch.setattr(input_files, "_WRITTEN_PER_BYTE", 1)
+    monkeypatch.setattr(input_files, "BASE_WRITTEN", 500_000)
+    monkeypatch.setattr(input_files, "WRITTEN_PER_BYTE", 1)
     path, content = tmp_path / f"bomb{ending}", bytes(1_500_000)
     if ending == ".zip":
         make_archive(path, {"a.csv": content})

@@ -39,7 +39,7 @@ def test_scan_does_not_depend_on_the_chunk_size(tmp_path, monkeypatch, seed):
 
 @pytest.mark.parametrize("chunk", [1, 4, 5, 9, 64])
 def test_repeated_header_is_found_across_chunks(monkeypatch, chunk):
-    monkeypatch.setattr(rows, "_CHUNK", chunk)
+    monkeypatch.setattr(rows, "CHUNK", chunk)
     for text, known in [
         (b"1,2\nx,y\n3,4\n", True),
         (b"x,y\n", True),

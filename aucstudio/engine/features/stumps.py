@@ -28,7 +28,7 @@ SAME = 1e-12  # correlations that differ by no more are taken as equal: it may b
 
 _MOST_BLOCKS = 255  # a byte holds their numbers, with one more for gaps
 _ROWS_PER_BLOCK = 40
-_CELLS_PER_CALL = 4_000_000  # a few ms to add up, at worst some 50 ms to walk through
+CELLS_PER_CALL = 4_000_000  # a few ms to add up, at worst some 50 ms to walk through
 _LANES = 4
 
 
@@ -110,7 +110,7 @@ class StumpSearch:
             search.
         """
         d, N = self._order.shape
-        step = max(1, _CELLS_PER_CALL // N)
+        step = max(1, CELLS_PER_CALL // N)
         slices = [(k, min(k + step, d)) for k in range(0, d, step)]
         for first, last in slices:
             if first:

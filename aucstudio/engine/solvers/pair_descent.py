@@ -35,7 +35,7 @@ MakeScorer = Callable[[Array], Scorer]
 
 # Work is counted in steps along a row of K.
 _WORK_PER_VISIT = 8
-_WORK_PER_SLICE = 3e7  # at most; some 20 to 50 ms
+WORK_PER_SLICE = 3e7  # at most; some 20 to 50 ms
 _GROWTH = 1.2  # of slices: few looks at the certificate, and little work after it holds
 _WORK_PER_REFRESH = 8  # for each entry of K: computing all scores afresh then adds an eighth
 _LEAST_LIMIT = 3e8
@@ -160,7 +160,7 @@ class _Descent:
         self.best = PairSolution(multipliers=self._a.reshape(pairs.shape), coefficients=self._s)
         self._bound = 0.0
         self._per_refresh = _WORK_PER_REFRESH * (K.size + _WORK_PER_VISIT * pairs.count)
-        self._slice = min(_WORK_PER_SLICE, self._per_refresh)
+        self._slice = min(WORK_PER_SLICE, self._per_refresh)
         self.work = self._fresh_at = 0.0
         self.at_rest = False
 
@@ -180,7 +180,7 @@ class _Descent:
         left = _sweep(*problem, self._a, self._s, self._walk, self._slice)
         self.work += self._slice - left
         self.at_rest = left > 0.0
-        self._slice = min(_WORK_PER_SLICE, _GROWTH * self._slice)
+        self._slice = min(WORK_PER_SLICE, _GROWTH * self._slice)
 
     def measure(self, refresh: Callable[[], None] | None) -> PairSolution:
         """Return the best iterate so far with its certificate.

@@ -157,6 +157,8 @@ class Runner(QObject):
     queue : deque of Waiting
     at_once : int
         How many may run.
+    running : dict of LiveRun to RunTask
+        In the order of their start.
     """
 
     changed = Signal()
@@ -168,7 +170,7 @@ class Runner(QObject):
         self.queue: deque[Waiting] = deque()
         self.at_once = 1
         self._fits: Fits = lambda _waiting, _beside: True
-        self._running: dict[LiveRun, RunTask] = {}
+        self.running: dict[LiveRun, RunTask] = {}
         self._poll = ticking(self, POLL_MILLISECONDS, self._on_poll)
 
     def configure(self, begin: Begin, fits: Fits) -> None:
@@ -178,21 +180,16 @@ class Runner(QObject):
     @property
     def busy(self) -> bool:
         """Whether a run is running or waiting."""
-        return bool(self._running or self.queue)
-
-    @property
-    def running(self) -> list[LiveRun]:
-        """The running runs in the order of their start."""
-        return list(self._running)
+        return bool(self.running or self.queue)
 
     @property
     def live(self) -> LiveRun | None:
         """The first running run."""
-        return next(iter(self._running), None)
+        return next(iter(self.running), None)
 
     def taken_looks(self) -> list[RunLook]:
         """Return the looks of running and waiting runs."""
-        return [one.look for one in self.queue] + [live.look for live in self._running]
+        return [one.look for one in self.queue] + [live.look for live in self.running]
 
     # ------------------------------------------------------------- the queue
 
@@ -218,21 +215,21 @@ class Runner(QObject):
         """Start waiting runs, the first one first, while there is room."""
         while self._has_room():
             waiting = self.queue.popleft()
-            self._running[LiveRun(waiting.experiment, waiting.look)] = self._begin(waiting)
+            self.running[LiveRun(waiting.experiment, waiting.look)] = self._begin(waiting)
             self._poll.start()
         self.changed.emit()
 
     def _has_room(self) -> bool:
-        if not self.queue or len(self._running) >= self.at_once:
+        if not self.queue or len(self.running) >= self.at_once:
             return False
-        beside = [live.experiment for live in self._running]
+        beside = [live.experiment for live in self.running]
         return not beside or self._fits(self.queue[0], beside)
 
     # ------------------------------------------------------------- the runs
 
     def stop(self, live: LiveRun | None = None) -> None:
         """Stop a running run, or all of them; finished splits are kept."""
-        for one, job in self._running.items():
+        for one, job in self.running.items():
             if live is None or one is live:
                 job.stop()
                 one.stopping = True
@@ -241,21 +238,21 @@ class Runner(QObject):
     def finish(self) -> None:
         """Wait a little for stopped runs and handle their results."""
         until = time.monotonic() + _PATIENCE_SECONDS
-        for job in self._running.values():
+        for job in self.running.values():
             job.wait(max(0.0, until - time.monotonic()))
         self._on_poll()
 
     def _on_poll(self) -> None:
         moved, ended = False, []
-        for live, job in self._running.items():
+        for live, job in self.running.items():
             if job.ended:  # checked first, so that the last messages are still handled
                 ended.append(live)
             for message in job.drain():
                 live.update(message)
                 moved = True
         for live in ended:
-            self._on_ended(live, self._running.pop(live))
-        if not self._running:
+            self._on_ended(live, self.running.pop(live))
+        if not self.running:
             self._poll.stop()
         if ended:
             self.start_next()

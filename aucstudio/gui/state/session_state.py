@@ -98,13 +98,13 @@ class SessionState(QObject):
     informed = Signal(str)  # a fact for the message bar
     failed = Signal(str, str)  # a sentence and a traceback for the message bar
 
-    _plan_joined = Signal(object, object, object)  # study, plan as sent, plan as stored
+    plan_joined = Signal(object, object, object)  # study, plan as sent, plan as stored
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.turns, self.undo_group = Turns(self), QUndoGroup(self)
-        self._plan_joined.connect(self._take_over)
-        self.keeper = PlanKeeper(self._plan_joined.emit)
+        self.plan_joined.connect(self._take_over)
+        self.keeper = PlanKeeper(self.plan_joined.emit)
         self.keep_soon = delayed(self, _KEEP_MILLISECONDS, self.keep_plan)
         self._rest = delayed(self, _REST_MILLISECONDS, lambda: self.notify({"band_rested"}))
         self.left: list[StudyState] = []
@@ -143,7 +143,7 @@ class SessionState(QObject):
     selected = _OfStudy(lambda study: study.selected)
     compared = _OfStudy(lambda study: study.compared())
     live = _OfStudy(lambda study: study.runner.live)
-    running = _OfStudy(lambda study: study.runner.running)
+    running = _OfStudy(lambda study: list(study.runner.running))
     queue = _OfStudy(lambda study: study.runner.queue)
 
     @property
