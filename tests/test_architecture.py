@@ -207,7 +207,8 @@ def names_used(tree):
             yield from (node.module or "").split(".")
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.Call) and PATCHES & {*ast.unparse(node.func).split(".")}:
-            yield from (ast.unparse(part).strip("'").split(".")[-1] for part in node.args[:3])
+            texts = (part.value for part in node.args[:3] if isinstance(part, ast.Constant))
+            yield from (str(text).split(".")[-1] for text in texts)
 
 
 def test_public_engine_names_are_unique():

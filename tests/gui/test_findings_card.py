@@ -148,6 +148,7 @@ def test_number_codes_become_a_category(open_card, session, qtbot):
     column = session.table.column("product_code")
     assert (column.role, column.kind) == ("category", "number")
     session.undo_stack.clear()
+    session.put_table(session.table)
     assert sentences(card) == []
 
 

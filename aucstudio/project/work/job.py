@@ -31,7 +31,7 @@ class Job(Generic[Message, Result]):
     work : callable
         ``work(post)`` does the work; ``post(message)`` returns True after a request to stop.
     leftover : callable, optional
-        Returns the result so far, if the work does not stop within the grace.
+        Returns the result so far or None, if the work does not stop within the grace.
     grace : float
         Seconds.
 
@@ -47,7 +47,7 @@ class Job(Generic[Message, Result]):
     def __init__(
         self,
         work: Callable[[Callable[[Message], bool]], Result],
-        leftover: Callable[[], Result] | None = None,
+        leftover: Callable[[], Result | None] | None = None,
         grace: float = GRACE,
     ) -> None:
         self._work, self._leftover, self._grace = work, leftover, grace
