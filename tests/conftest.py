@@ -26,6 +26,12 @@ def own_home(monkeypatch, tmp_path_factory):
     return home
 
 
+def written(path: Path, content: str | bytes) -> Path:
+    """Write a file; return its path."""
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
 def write_table(path: Path, rows: int = 160, seed: int = 0, features: int = 4) -> Path:
     """Write a small two-class table: numbers, a category, missing values, the label last."""
     rng = np.random.default_rng(seed)

@@ -17,7 +17,7 @@ from aucstudio.project.data.validation import Validation, draw_splits
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.project_file import ProjectFile
-from tests.conftest import write_table
+from tests.conftest import write_table, written
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
@@ -344,8 +344,7 @@ def test_experiment_file_reproduces_the_numbers_of_train(run, table_file, tmp_pa
 def test_invalid_experiment_files_are_one_error_line(
     run, table_file, tmp_path, text, arguments, names
 ):
-    (tmp_path / "bad.toml").write_text(text)
-    status, out, err = run("run", tmp_path / "bad.toml", *arguments)
+    status, out, err = run("run", written(tmp_path / "bad.toml", text), *arguments)
     assert (status, out) == (2, "")
     assert err.count("\n") == 1
     assert names in err

@@ -48,6 +48,7 @@ from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.scoring import score_file
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
+from tests.conftest import written
 
 CALENDAR = {
     "year": lambda d: d.year,
@@ -320,8 +321,7 @@ def test_experiment_files_keep_the_date_parts(file, tmp_path):
     assert again.parts == {"admitted": ("weekday", "hour")}
     assert experiment.data.seen(read_table(file, label="label")).parts == again.parts
     assert plain.data.seen(again).parts == {}
-    path = tmp_path / "study.toml"
-    path.write_text(write_study([experiment], tmp_path), encoding="utf-8")
+    path = written(tmp_path / "study.toml", write_study([experiment], tmp_path))
     assert read_study(path).experiments[0].id == experiment.id
 
 
@@ -422,8 +422,7 @@ def test_parquet_column_names_do_not_clash_with_internal_ones(tmp_path, reader):
 def test_numeric_column_is_not_accepted_as_dates(tmp_path):
     file = write_days(tmp_path / "days.csv", gaps=False)
     model = model_of(days(file)).splits[0].model
-    odd = tmp_path / "numbers.csv"
-    odd.write_text("admitted,x\n" + "17000,0.5\n" * 40)
+    odd = written(tmp_path / "numbers.csv", "admitted,x\n" + "17000,0.5\n" * 40)
     with pytest.raises(InputError, match="none of its cells can be read as dates"):
         scores(model, odd)
     duckdb.connect().execute(

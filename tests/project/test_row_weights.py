@@ -77,9 +77,7 @@ def changed(written, tmp_path, change):
     rows = [line.split(",") for line in lines]
     for number, row in enumerate(rows, 1):
         change(number, row)
-    path = tmp_path / "changed.csv"
-    path.write_text("\n".join([head, *map(",".join, rows)]) + "\n")
-    return path
+    return written(tmp_path / "changed.csv", "\n".join([head, *map(",".join, rows)]) + "\n")
 
 
 def spoiled(written, tmp_path, weight):

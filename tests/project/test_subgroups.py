@@ -10,6 +10,7 @@ from aucstudio.engine import inference, roc
 from aucstudio.project.data.table import read_table
 from aucstudio.project.results.subgroups import lowest_threshold, part_rows, read_cuts, subgroups
 from aucstudio.project.store.project.project_file import ProjectFile
+from tests.conftest import written
 
 BAND = (0.0, 0.1)
 
@@ -200,8 +201,7 @@ def test_levels_named_for_few_rows_are_those_left_out_of_the_test(tmp_path):
     random, lines = np.random.default_rng(2), ["x,site,y"]
     for site, count in (("a", 240), ("b", 240), ("c", 28)):
         lines += [f"{random.normal() + y:.5f},{site},{y}" for y in (0, 1) for _ in range(count)]
-    path = tmp_path / "levels.csv"
-    path.write_text("\n".join(lines) + "\n")
+    path = written(tmp_path / "levels.csv", "\n".join(lines) + "\n")
     (record,) = ProjectFile.open(run_on(path, tmp_path)).runs()
     table = read_table(path, label="y")
     found = subgroups(record, table, "site", BAND)
