@@ -10,6 +10,7 @@ import csv
 import dataclasses
 import gc
 import itertools
+import json
 from pathlib import Path
 
 import numpy as np
@@ -101,6 +102,32 @@ def run(capsys):
         status = main([str(argument) for argument in arguments])
         out, err = capsys.readouterr()
         return status, out, err
+
+    return call
+
+
+@pytest.fixture
+def printed(run, capsys):
+    """Call a command that prints one JSON document; return it."""
+
+    def call(*arguments):
+        capsys.readouterr()
+        status, out, err = run(*arguments, "--json")
+        assert status == 0, err
+        return json.loads(out)
+
+    return call
+
+
+@pytest.fixture
+def refused(run, capsys):
+    """Call a command that is refused in one line; return that line."""
+
+    def call(*arguments):
+        capsys.readouterr()
+        status, out, err = run(*arguments)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        return err
 
     return call
 

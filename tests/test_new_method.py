@@ -128,6 +128,7 @@ def test_new_method_is_trained_saved_and_exported(method, table, tmp_path, capsy
     assert len(scored.stdout.splitlines()) == 81
 
 
-def test_setting_out_of_range_is_rejected_by_name(method, table, capsys):
-    assert main(["train", str(table), "--method", KEY, "--set", "share=10"]) == 2
-    assert "share must be a number greater than 0 and at most 9" in capsys.readouterr().err
+def test_setting_out_of_range_is_rejected_by_name(method, table, refused):
+    assert "share must be a number greater than 0 and at most 9" in refused(
+        "train", table, "--method", KEY, "--set", "share=10"
+    )

@@ -533,15 +533,13 @@ def test_unsuitable_test_file_is_refused_before_training(tmp_path, table):
 
 
 @pytest.mark.slow
-def test_command_accepts_a_test_file(tmp_path, file, monkeypatch, capsys):
+def test_command_accepts_a_test_file(tmp_path, file, monkeypatch, printed, refused):
     monkeypatch.setattr(search, "library", lambda *_: QUICK)
     later = write_table(tmp_path / "later.csv", rows=60, seed=5)
     options = ["--folds", "3", "--label", "label", "--positive", "yes", "--test-file", str(later)]
-    assert main(["best", str(file), *options, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = printed("best", file, *options)
     assert "rows of later.csv" in document["says"][0]
-    assert main(["best", str(file), *options, "--test-size", "0.5"]) == 2
-    assert "not allowed with" in capsys.readouterr().err
+    assert "not allowed with" in refused("best", file, *options, "--test-size", "0.5")
 
 
 @pytest.mark.slow
@@ -598,9 +596,8 @@ def test_result_that_cannot_be_stored_is_printed(tmp_path, file, monkeypatch, ca
 
 
 @pytest.mark.parametrize(("options", "words"), CASES["wrong_options"])
-def test_invalid_options_are_refused_in_one_line(file, capsys, options, words):
-    assert main(["best", str(file), *options]) == 2
-    said = capsys.readouterr().err
+def test_invalid_options_are_refused_in_one_line(file, refused, options, words):
+    said = refused("best", file, *options)
     assert words in said
     assert said.count("\n") == 1
 

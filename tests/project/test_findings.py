@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-import json
 from pathlib import Path
 
 import numpy as np
@@ -506,7 +505,7 @@ def awkward(tmp_path):
     return written(tmp_path / "awkward.csv", "\n".join(["counter,a,y", *rows]))
 
 
-def test_inspect_lists_findings_first_as_text_and_json(awkward, capsys):
+def test_inspect_lists_findings_first_as_text_and_json(awkward, capsys, printed):
     assert cli.main(["inspect", str(awkward)]) == 0
     lines = capsys.readouterr().out.splitlines()
     reported = [line for line in lines if line.startswith("finding")]
@@ -515,8 +514,7 @@ def test_inspect_lists_findings_first_as_text_and_json(awkward, capsys):
         "finding (identifier)",
     ]
     assert lines.index(reported[-1]) < next(k for k, line in enumerate(lines) if "AUC" in line)
-    assert cli.main(["inspect", str(awkward), "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = printed("inspect", awkward)
     assert document["findings"][0]["kind"] == "sentinel"
     by_name = {one["name"]: one for one in document["columns"]}
     assert by_name["y"] == {

@@ -316,21 +316,19 @@ def test_title_rows_and_empty_edges_of_a_sheet_are_skipped(tmp_path):
 
 
 @pytest.mark.slow
-def test_first_sheet_with_a_table_is_read_and_others_are_listed(tmp_path, capsys):
+def test_first_sheet_with_a_table_is_read_and_others_are_listed(tmp_path, capsys, printed, refused):
     sheets = {"About": [["made by us"]], "Data": cohort(), "More": cohort(5)}
     path = write_workbook(tmp_path / "b.xlsx", sheets)
     table = read_table(path)
     assert table.rows == 30
     assert table.sheets == ("About", "Data", "More")
     assert "sheet 'Data' is read; there are also the sheets 'About', 'More'" in table.notes
-    assert main(["inspect", str(path), "--json", "--sheet", "More"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = printed("inspect", path, "--sheet", "More")
     assert (found["format"], found["rows"], found["sheet"]) == ("excel", 5, "More")
     assert found["sheets"] == ["About", "Data", "More"]
     assert main(["inspect", str(path)]) == 0
     assert "excel, 'Data' of 'About', 'Data', 'More'" in capsys.readouterr().out
-    assert main(["inspect", str(path), "--sheet", "Dat"]) == 2
-    said = capsys.readouterr().err
+    said = refused("inspect", path, "--sheet", "Dat")
     assert "has no sheet 'Dat'" in said
     assert "'Data'?" in said or "Data" in said
 

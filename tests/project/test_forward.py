@@ -292,7 +292,7 @@ def test_experiments_of_other_schemes_keep_their_identity(dated):
     assert again.validation == left
 
 
-def test_experiment_files_and_commands_declare_forward_splits(dated, dated_file, tmp_path, capsys):
+def test_experiment_files_and_commands_declare_forward_splits(dated, dated_file, tmp_path, printed):
     how = Validation(**MONTHS, gap=1.0, window=6.0)
     experiment = plan_on(dated, "auc-rls", {}, how, (0.0, 0.1))
     path = written(tmp_path / "ahead.toml", write_study([experiment], tmp_path))
@@ -302,8 +302,7 @@ def test_experiment_files_and_commands_declare_forward_splits(dated, dated_file,
     assert read_study(path).experiments[0].validation == Validation(**MONTHS)
     words = f"--method auc-rls --label {experiment.data.label} --time month --steps 4".split()
     words += ["--positive", experiment.data.positive, "--gap", "1", "--window", "6"]
-    assert main(["--quiet", "train", str(dated_file), *words, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = printed("--quiet", "train", dated_file, *words)
     assert len(document["runs"][0]["auc"]["per_split"]) == 4
 
 

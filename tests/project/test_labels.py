@@ -264,21 +264,21 @@ def test_classes_of_a_test_file_are_joined_like_in_training(answers, tmp_path):
         (["--positive", "yes", "--merge-spellings"], "positive class Yes: 80 of 200 rows"),
     ],
 )
-def test_command_joins_classes_and_reports_it(answers, capsys, words, sentence):
+def test_command_joins_classes_and_reports_it(answers, capsys, words, sentence, printed):
     common = [str(answers), "--label", "answer", *words]
     assert cli.main(["train", *common, "--method", "auc-rls", "--quiet"]) == 0
     out = capsys.readouterr().out
     assert sentence in out
     assert "40 rows left out" in out
-    assert cli.main(["inspect", *common, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = printed("inspect", *common)
     assert sum(document["classes"].values()) == 200
     assert document["unlabelled"] == 40
 
 
-def test_threshold_on_a_text_label_is_refused(answers, capsys):
-    assert cli.main(["inspect", str(answers), "--label", "answer", "--positive", ">= 5"]) == 2
-    assert "no class '>= 5'" in capsys.readouterr().err
+def test_threshold_on_a_text_label_is_refused(answers, refused):
+    assert "no class '>= 5'" in refused(
+        "inspect", answers, "--label", "answer", "--positive", ">= 5"
+    )
 
 
 @pytest.mark.parametrize(

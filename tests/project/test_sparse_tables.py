@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import tracemalloc
 from pathlib import Path
 
@@ -396,18 +395,15 @@ def test_memory_follows_the_non_zero_cells(tmp_path):
 
 
 @pytest.mark.slow
-def test_commands_accept_sparse_files(path, tmp_path, capsys):
+def test_commands_accept_sparse_files(path, tmp_path, capsys, printed):
     model, project, scores = (tmp_path / name for name in ("m.aucmodel", "p.aucproj", "s.csv"))
-    assert main(["inspect", str(path), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["rows"] == 240
+    assert printed("inspect", path)["rows"] == 240
     train = ["train", str(path), "--method", "rank-svm", "--project", str(project), "--json"]
     assert main([*train, "--save-model", str(model)]) == 0
     capsys.readouterr()
     assert main(["score", str(model), str(path), "-o", str(scores)]) == 0
     assert len(scores.read_text().splitlines()) == 241
-    capsys.readouterr()
-    assert main(["verify", str(project), "--json"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)["runs"]
+    (found,) = printed("verify", project)["runs"]
     assert found["agrees"]
     assert found["found"]["faults"] == []
     assert found["found"]["solved"] is not None

@@ -89,7 +89,7 @@ def test_levels_of_few_rows_are_not_tested(sites, tmp_path, capsys):
     assert "1 with too few rows left out" in capsys.readouterr().out
 
 
-def test_invalid_subgroup_options_are_refused(sites, tmp_path, capsys):
+def test_invalid_subgroup_options_are_refused(sites, tmp_path, capsys, refused):
     project = run_on(sites, tmp_path)
     refused = (
         (["--by", "sit"], "no column 'sit'"),
@@ -99,8 +99,7 @@ def test_invalid_subgroup_options_are_refused(sites, tmp_path, capsys):
         (["--cuts", "3"], "--cuts needs --by"),
     )
     for words, said in refused:
-        assert cli.main(["compare", str(project), *words, "--quiet"]) == 2
-        assert said in capsys.readouterr().err
+        assert said in refused("compare", project, *words, "--quiet")
     assert cli.main(["compare", str(project), "--by", "site", "--quiet"]) == 0
     assert "by site" in capsys.readouterr().out
 
