@@ -33,6 +33,16 @@ def written(path: Path, content: str | bytes) -> Path:
     return path
 
 
+def write_parquet(path: Path, query: str, metadata: str = "") -> Path:
+    """Write the rows of a query to a Parquet file; return its path."""
+    import duckdb
+
+    known = f", KV_METADATA {{{metadata}}}" if metadata else ""
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet{known})")
+    return path
+
+
 def write_table(path: Path, rows: int = 160, seed: int = 0, features: int = 4) -> Path:
     """Write a small two-class table: numbers, a category, missing values, the label last."""
     rng = np.random.default_rng(seed)

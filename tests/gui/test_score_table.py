@@ -25,7 +25,7 @@ from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.final_model import calibrated, validated_model
 from aucstudio.project.runs.scoring import read_to_score, scores_of
 from aucstudio.project.store.model_file import load_model, save_model
-from tests.conftest import write_table, written
+from tests.conftest import write_parquet, write_table, written
 from tests.gui.conftest import choose, make_record, put, train
 
 
@@ -538,8 +538,7 @@ def test_parquet_table_is_scored_and_saved_as_parquet(
             row[0] = f"=name {k}"
 
     later(change, header=lambda names: ["score", *names[1:]])
-    path = tmp_path / "later.parquet"
-    duckdb.sql(f"COPY (FROM '{tmp_path / 'later.csv'}') TO '{path}' (FORMAT parquet)")
+    path = write_parquet(tmp_path / "later.parquet", f"FROM '{tmp_path / 'later.csv'}'")
     dialog = dialog_of()
     choose_table(dialog, path)
     press(dialog, dialog.score)

@@ -25,7 +25,7 @@ from aucstudio.project.data.text.cutter import Cutter
 from aucstudio.project.data.text.dialect import Dialect
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment_file import read_study
-from tests.conftest import written
+from tests.conftest import write_parquet, written
 from tests.test_ends import until
 
 
@@ -166,8 +166,7 @@ REPEATED = "SELECT i x, i % 2 y, {text} t FROM range({rows}) r(i)"
 def test_excessively_long_texts_are_refused(tmp_path, monkeypatch, text, rows, said, head):
     monkeypatch.setattr(input_files, "BASE_WRITTEN", 5_000_000)
     monkeypatch.setattr(input_files, "WRITTEN_PER_BYTE", 1)
-    path = tmp_path / "repeated.parquet"
-    duckdb.sql(f"COPY ({REPEATED.format(text=text, rows=rows)}) TO '{path}' (FORMAT parquet)")
+    path = write_parquet(tmp_path / "repeated.parquet", REPEATED.format(text=text, rows=rows))
     if head:
         with pytest.raises(InputError, match=said):
             HeadReader(path, tmp_path).read(ImportChoices())
@@ -176,9 +175,8 @@ def test_excessively_long_texts_are_refused(tmp_path, monkeypatch, text, rows, s
 
 
 def test_texts_of_normal_length_are_read(tmp_path):
-    path = tmp_path / "usual.parquet"
     text = "[{'a': 'one ' || i, 'b': ['two']}, NULL]"
-    duckdb.sql(f"COPY ({REPEATED.format(text=text, rows=300)}) TO '{path}' (FORMAT parquet)")
+    path = write_parquet(tmp_path / "usual.parquet", REPEATED.format(text=text, rows=300))
     assert read_table(path, label="y").rows == 300
 
 

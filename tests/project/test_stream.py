@@ -3,7 +3,6 @@
 import gc
 import json
 
-import duckdb
 import numpy as np
 import pytest
 import tomli_w
@@ -22,7 +21,7 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.store.model_file import load_model
-from tests.conftest import written
+from tests.conftest import write_parquet, written
 
 ROWS = 400
 
@@ -45,13 +44,9 @@ def csv_file(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def parquet_file(csv_file):
+    how = "delim=';', decimal_separator=',', nullstr=['', 'NA']"
     path = csv_file.with_suffix(".parquet")
-    with duckdb.connect() as connection:
-        connection.execute(
-            f"COPY (SELECT * FROM read_csv('{csv_file}', delim=';', decimal_separator=',', "
-            f"nullstr=['', 'NA'])) TO '{path}'"
-        )
-    return path
+    return write_parquet(path, f"SELECT * FROM read_csv('{csv_file}', {how})")
 
 
 @pytest.fixture(params=["csv", "parquet"])
@@ -105,13 +100,12 @@ def test_inspect_shows_the_parquet_format(parquet_file, capsys, printed):
 
 
 def test_types_of_parquet_columns_are_read(tmp_path):
-    path = tmp_path / "types.parquet"
-    with duckdb.connect() as connection:
-        connection.execute(
-            "COPY (SELECT i::TINYINT AS small, (i / 7)::DECIMAL(9, 4) AS exact, i > 3 AS truth, "
-            "DATE '2024-01-01' + i::INT AS day, CASE WHEN i % 2 = 0 THEN ' Yes ' ELSE 'no' END "
-            f'AS "the ""label""", 1.5::FLOAT AS flat FROM range(10) t(i)) TO \'{path}\''
-        )
+    path = write_parquet(
+        tmp_path / "types.parquet",
+        "SELECT i::TINYINT AS small, (i / 7)::DECIMAL(9, 4) AS exact, i > 3 AS truth, "
+        "DATE '2024-01-01' + i::INT AS day, CASE WHEN i % 2 = 0 THEN ' Yes ' ELSE 'no' END "
+        'AS "the ""label""", 1.5::FLOAT AS flat FROM range(10) t(i)',
+    )
     table = read_table(path, label='the "label"')
     kinds = {column.name: column.kind for column in table.columns}
     assert [kinds[name] for name in ("small", "exact", "truth", "day")] == [
@@ -131,22 +125,15 @@ def test_unreadable_parquet_is_refused(tmp_path, reader):
     path = written(tmp_path / "bad.parquet", b"PAR1 and nothing else")
     with pytest.raises(InputError, match=r"bad\.parquet cannot be read"):
         reader(path)
-    with duckdb.connect() as connection:
-        connection.execute(f"COPY (SELECT 1 AS a, 2 AS y WHERE false) TO '{path}'")
-        with pytest.raises(InputError, match="no rows"):
-            reader(path)
-        connection.execute(f"COPY (SELECT i AS y FROM range(5) t(i)) TO '{path}'")
-        with pytest.raises(InputError, match="only one column"):
-            reader(path)
+    with pytest.raises(InputError, match="no rows"):
+        reader(write_parquet(path, "SELECT 1 AS a, 2 AS y WHERE false"))
+    with pytest.raises(InputError, match="only one column"):
+        reader(write_parquet(path, "SELECT i AS y FROM range(5) t(i)"))
 
 
 def test_infinite_numbers_are_missing_and_reported(tmp_path, opened):
-    path = tmp_path / "infinite.parquet"
-    with duckdb.connect() as connection:
-        connection.execute(
-            "COPY (SELECT CASE WHEN i = 7 THEN 'inf'::DOUBLE ELSE i / 3 END AS a, i % 2 AS y "
-            f"FROM range(30) t(i)) TO '{path}'"
-        )
+    cells = "CASE WHEN i = 7 THEN 'inf'::DOUBLE ELSE i / 3 END AS a, i % 2 AS y"
+    path = write_parquet(tmp_path / "infinite.parquet", f"SELECT {cells} FROM range(30) t(i)")
     table, stream = read_table(path, label="y"), opened(path, label="y")
     for one in (table, stream):
         assert one.missing() == {"a": 1, "y": 0}
@@ -200,12 +187,9 @@ def test_preparation_of_a_stream_equals_that_in_memory(path, block_bytes, opened
 
 @pytest.mark.slow
 def test_medians_of_columns_with_ties_equal_those_in_memory(tmp_path, opened):
-    path, rng = tmp_path / "ties.parquet", np.random.default_rng(0)
-    with duckdb.connect() as connection:
-        connection.execute(
-            "COPY (SELECT i % 3 AS few, 1e9 + i AS near, NULL::DOUBLE AS none, i % 2 AS y "
-            f"FROM range(1001) t(i)) TO '{path}'"
-        )
+    rng = np.random.default_rng(0)
+    cells = "i % 3 AS few, 1e9 + i AS near, NULL::DOUBLE AS none, i % 2 AS y"
+    path = write_parquet(tmp_path / "ties.parquet", f"SELECT {cells} FROM range(1001) t(i)")
     roles = {"label": "y"}
     table, stream = read_table(path, **roles), opened(path, block_bytes=1_000, **roles)
     rows = rng.permutation(1001)[:700]
