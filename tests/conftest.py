@@ -27,7 +27,7 @@ def own_home(monkeypatch, tmp_path_factory):
     return home
 
 
-def written(path: Path, content: str | bytes) -> Path:
+def write_file(path: Path, content: str | bytes) -> Path:
     """Write a file; return its path."""
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path

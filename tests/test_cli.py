@@ -17,7 +17,7 @@ from aucstudio.project.data.validation import Validation, draw_splits
 from aucstudio.project.errors import InputError
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.project_file import ProjectFile
-from tests.conftest import write_table, written
+from tests.conftest import write_file, write_table
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
@@ -326,7 +326,7 @@ def test_experiment_file_reproduces_the_numbers_of_train(run, table_file, tmp_pa
 def test_invalid_experiment_files_are_one_error_line(
     refused, table_file, tmp_path, text, arguments, names
 ):
-    assert names in refused("run", written(tmp_path / "bad.toml", text), *arguments)
+    assert names in refused("run", write_file(tmp_path / "bad.toml", text), *arguments)
 
 
 @pytest.mark.parametrize(("arguments", "names"), CASES["bad_usage"])
@@ -526,9 +526,9 @@ def test_row_weights_go_through_train_compare_and_score(run, tmp_path, refused):
     assert "Weighted by" in out
     status, out, err = run("score", model, data)
     assert "each row counted once, not by w" in err
-    for refused, words in (
+    for command, words in (
         (("train", *given, "--method", "svm-pauc"), "takes no row weights"),
         (("train", *given, "--method", "rank-svm", "--stream"), "cannot be weighted"),
         (("train", *given, "--method", "rls", "--leave-pair-out"), "counts every row once"),
     ):
-        assert words in refused(*refused)
+        assert words in refused(*command)

@@ -14,7 +14,7 @@ from aucstudio.gui.dialogs.help import help_page
 from aucstudio.gui.panels.param_form import ParamForm
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.project_file import ProjectFile
-from tests.conftest import written
+from tests.conftest import write_file
 
 MODULE = '''
 """The difference of the class means as a direction."""
@@ -92,7 +92,7 @@ def table(tmp_path):
     y = rng.permutation(np.arange(80) < 30)
     X = rng.standard_normal((80, 2)) + 1.5 * y[:, None]
     lines = [f"{a:.6f},{b:.6f},{'yes' if c else 'no'}" for (a, b), c in zip(X, y, strict=True)]
-    return written(tmp_path / "table.csv", "\n".join(["a,b,label", *lines]) + "\n")
+    return write_file(tmp_path / "table.csv", "\n".join(["a,b,label", *lines]) + "\n")
 
 
 def test_new_method_is_in_every_list(method, capsys, qtbot):

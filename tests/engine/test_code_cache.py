@@ -8,7 +8,7 @@ import sys
 import pytest
 from numba.core.caching import IndexDataCacheFile
 
-from tests.conftest import written
+from tests.conftest import write_file
 
 FUNCTION = """
 from aucstudio.engine.compiled import kernel
@@ -84,7 +84,7 @@ def loaded(path):
 
 @pytest.fixture
 def source(tmp_path):
-    return written(tmp_path / "cached_functions.py", FUNCTION)
+    return write_file(tmp_path / "cached_functions.py", FUNCTION)
 
 
 @pytest.mark.parametrize("ending", [".nbi", ".nbc"])

@@ -15,7 +15,7 @@ from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.import_choices import FirstReading
 from aucstudio.project.data.table import read_table
 from aucstudio.project.store.project.project_file import ProjectFile
-from tests.conftest import written
+from tests.conftest import write_file
 from tests.gui.conftest import expose, save_as
 
 
@@ -31,7 +31,9 @@ def open_card(session, tmp_path, qtbot):
     """Open a table of the given rows in a visible card."""
 
     def open_card(head, rows):
-        session.files.open_now(written(tmp_path / "lines.csv", "\n".join([head, *rows])), "table")
+        session.files.open_now(
+            write_file(tmp_path / "lines.csv", "\n".join([head, *rows])), "table"
+        )
         panel = expose(qtbot, DataPanel(session), 360, 700)
         finish_check(panel)
         return panel
@@ -56,7 +58,7 @@ def awkward(tmp_path):
         told = (word == "yes") + random.random() / 2
         a = -999 if k % 30 == 0 else random.normal()
         lines.append(f"{told:.3f},{k % 40},{a:.3f},{k % 9},{word}")
-    return written(tmp_path / "awkward.csv", "\n".join(lines) + "\n")
+    return write_file(tmp_path / "awkward.csv", "\n".join(lines) + "\n")
 
 
 @pytest.fixture
@@ -360,7 +362,7 @@ def test_command_line_keeps_the_plan_of_the_window(session, bank, tmp_path):
 
 
 def test_damaged_findings_of_a_project_are_ignored(tmp_path):
-    table = read_table(written(tmp_path / "small.csv", "a,y\n1,0\n2,1\n3,0\n4,1\n"))
+    table = read_table(write_file(tmp_path / "small.csv", "a,y\n1,0\n2,1\n3,0\n4,1\n"))
     for spoiled in (7, [], {"findings": 3}, {"guessed": [1]}, {"whys": ["a"]}):
         assert FirstReading.from_json(spoiled) == FirstReading()
     odd = Finding("no kind", "of none"), Finding("leak", "elsewhere", ("gone",))

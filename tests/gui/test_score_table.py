@@ -25,7 +25,7 @@ from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.final_model import calibrated, validated_model
 from aucstudio.project.runs.scoring import read_to_score, scores_of
 from aucstudio.project.store.model_file import load_model, save_model
-from tests.conftest import write_parquet, write_table, written
+from tests.conftest import write_file, write_parquet, write_table
 from tests.gui.conftest import choose, make_record, put, train
 
 
@@ -429,7 +429,7 @@ def test_model_of_a_file_scores(dialog_of, session, later, press, tmp_path, qtbo
 @pytest.mark.parametrize("what", ["table", "model"])
 def test_invalid_file_is_reported(dialog_of, tmp_path, what, qtbot):
     dialog = dialog_of()
-    path = written(tmp_path / {"table": "empty.csv", "model": "no.aucmodel"}[what], "")
+    path = write_file(tmp_path / {"table": "empty.csv", "model": "no.aucmodel"}[what], "")
     dialog.choose_file(path)
     qtbot.waitUntil(lambda: not dialog.busy)
     assert path.name in dialog.words.text()

@@ -44,7 +44,7 @@ from aucstudio.project.tournament.verdict import (
     search_remarks,
     verdict,
 )
-from tests.conftest import written
+from tests.conftest import write_file
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
@@ -130,7 +130,7 @@ def test_selection_does_not_use_the_held_out_rows(tmp_path, table, board):
     for row, values in zip(split.test, noise, strict=True):
         label = lines[1 + row].rsplit(",", 1)[1]
         lines[1 + row] = ",".join([*(f"{v:.6f}" for v in values), label])
-    path = written(tmp_path / "other.csv", "\n".join(lines) + "\n")
+    path = write_file(tmp_path / "other.csv", "\n".join(lines) + "\n")
     other = read_table(path, label="label", positive="yes")
     found = find_best(other, HELD_OUT, (0.0, 0.3), folds=3, entrants=QUICK)
     inner, other = ([one[:2] for one in figures(result)] for result in (board, found))
@@ -427,7 +427,7 @@ def test_groups_are_not_split(tmp_path):
 
 
 def test_too_few_rows_are_refused(tmp_path):
-    path = written(tmp_path / "few.csv", "a,label\n1,yes\n2,no\n3,no\n4,no\n5,yes\n6,no\n")
+    path = write_file(tmp_path / "few.csv", "a,label\n1,yes\n2,no\n3,no\n4,no\n5,yes\n6,no\n")
     table = read_table(path, label="label", positive="yes")
     with pytest.raises(InputError, match="Find the best needs more rows"):
         find_best(table, Validation(test_size=0.5), entrants=QUICK)
@@ -525,7 +525,7 @@ def test_test_rows_used_in_training_are_reported(tmp_path, file, table):
 
 
 def test_unsuitable_test_file_is_refused_before_training(tmp_path, table):
-    path = written(tmp_path / "other.csv", "a,b,label\n1,2,yes\n2,1,no\n")
+    path = write_file(tmp_path / "other.csv", "a,b,label\n1,2,yes\n2,1,no\n")
     tested, messages = Validation(scheme="file", test_file=str(path)), []
     with pytest.raises(InputError, match="c"):
         find_best(table, tested, entrants=QUICK, watch=messages.append)

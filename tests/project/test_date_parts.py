@@ -47,7 +47,7 @@ from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.scoring import score_file
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
-from tests.conftest import write_parquet, written
+from tests.conftest import write_file, write_parquet
 
 CALENDAR = {
     "year": lambda d: d.year,
@@ -320,7 +320,7 @@ def test_experiment_files_keep_the_date_parts(file, tmp_path):
     assert again.parts == {"admitted": ("weekday", "hour")}
     assert experiment.data.seen(read_table(file, label="label")).parts == again.parts
     assert plain.data.seen(again).parts == {}
-    path = written(tmp_path / "study.toml", write_study([experiment], tmp_path))
+    path = write_file(tmp_path / "study.toml", write_study([experiment], tmp_path))
     assert read_study(path).experiments[0].id == experiment.id
 
 
@@ -420,7 +420,7 @@ def test_parquet_column_names_do_not_clash_with_internal_ones(tmp_path, reader):
 def test_numeric_column_is_not_accepted_as_dates(tmp_path):
     file = write_days(tmp_path / "days.csv", gaps=False)
     model = model_of(days(file)).splits[0].model
-    odd = written(tmp_path / "numbers.csv", "admitted,x\n" + "17000,0.5\n" * 40)
+    odd = write_file(tmp_path / "numbers.csv", "admitted,x\n" + "17000,0.5\n" * 40)
     with pytest.raises(InputError, match="none of its cells can be read as dates"):
         scores(model, odd)
     numbers = "SELECT 20200131 AS admitted, 0.5 AS x FROM range(40)"

@@ -26,7 +26,7 @@ from aucstudio.project.data.labels import equal_spellings, usual_spellings
 from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.text.dialect import Dialect
-from tests.conftest import written
+from tests.conftest import write_file
 
 RANDOM = np.random.default_rng(3)
 X_RISING = [60 + k / 2 for k in range(40)]
@@ -502,7 +502,7 @@ def test_detected_or_rare_positive_class_is_reported():
 def awkward(tmp_path):
     y = classes(300)
     rows = [f"{k},{-999 if k % 20 == 0 else RANDOM.normal():.4f},{v:.0f}" for k, v in enumerate(y)]
-    return written(tmp_path / "awkward.csv", "\n".join(["counter,a,y", *rows]))
+    return write_file(tmp_path / "awkward.csv", "\n".join(["counter,a,y", *rows]))
 
 
 def test_inspect_lists_findings_first_as_text_and_json(awkward, capsys, printed):
@@ -675,7 +675,7 @@ def test_inspection_lists_dates_with_their_role(tmp_path):
 def test_category_of_hundreds_of_texts_is_a_finding(tmp_path):
     units = ["nM", "µM"]
     lines = [f"{k % 300 / 7:.2f} {units[k % 2]},{k % 90},{k % 2}" for k in range(800)]
-    path = written(tmp_path / "doses.csv", "\n".join(["dose,zip,y", *lines]))
+    path = write_file(tmp_path / "doses.csv", "\n".join(["dose,zip,y", *lines]))
     table = read_table(path, label="y")
     assert table.column("dose").role == "category"
     found = [finding for finding in find(table) if finding.code == "many_levels"]

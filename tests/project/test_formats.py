@@ -37,7 +37,7 @@ from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.experiment_file import read_study, write_study
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.store.workspace import keep_text, read_text
-from tests.conftest import written
+from tests.conftest import write_file
 
 FIXTURES = Path(__file__).parent / "fixtures" / "formats"
 CSV = FIXTURES / "cases.csv"
@@ -401,7 +401,7 @@ ODD_ARFF = """% about
 
 
 def test_arff_file_with_quotes_missing_values_and_sparse_rows(tmp_path):
-    table = read_table(written(tmp_path / "odd.arff", ODD_ARFF))
+    table = read_table(write_file(tmp_path / "odd.arff", ODD_ARFF))
     assert table.format == "arff"
     assert cells(table, "x y") == [1.5, None, 2.0, 7.0]
     assert cells(table, "city") == ["Z'rich, West", "Bern", "Genf", "Bern"]
@@ -440,7 +440,7 @@ def test_keel_file_declares_its_label(tmp_path):
     ],
 )
 def test_arff_errors_name_their_line(tmp_path, text, sentence):
-    path = written(tmp_path / "a.arff", text)
+    path = write_file(tmp_path / "a.arff", text)
     with pytest.raises(InputError, match=sentence):
         read_table(path)
 
@@ -456,7 +456,7 @@ def test_svmlight_file_is_read_as_a_table(tmp_path):
     assert [c.name for c in table.columns] == ["label", "qid", "f1", "f3", "f7000000"]
     assert cells(table, "f1") == [0.5, 0.0, 2.0, 0.0]
     assert (table.label, table.column("qid").role) == ("label", "group")
-    later = written(tmp_path / "later.svm", "1 1:4 9:1\n-1 1:1 2:2\n")
+    later = write_file(tmp_path / "later.svm", "1 1:4 9:1\n-1 1:1 2:2\n")
     again = read_table(later, schema=table.schema)
     assert cells(again, "f3") == [0.0, 0.0]
     assert again.column("f9").role == "ignore"
@@ -599,7 +599,7 @@ def test_misleading_extension_is_reported(tmp_path):
     table = read_table(path)
     assert table.format == "excel"
     assert "read as an Excel workbook, despite the ending of data.csv" in table.notes
-    table = read_table(written(tmp_path / "data.xls", CSV.read_bytes().replace(b",", b"\t")))
+    table = read_table(write_file(tmp_path / "data.xls", CSV.read_bytes().replace(b",", b"\t")))
     assert table.format == "csv"
     assert any("read as a text table" in note for note in table.notes)
 
@@ -616,13 +616,13 @@ def test_misleading_extension_is_reported(tmp_path):
     ],
 )
 def test_unsupported_formats_are_named(tmp_path, content, sentence):
-    path = written(tmp_path / "file.bin", content)
+    path = write_file(tmp_path / "file.bin", content)
     with pytest.raises(InputError, match=f"is {sentence}.*save the table in it as CSV or Parquet"):
         read_table(path)
 
 
 def test_content_not_matching_the_extension_is_refused(tmp_path):
-    path = written(tmp_path / "a.sas7bdat", bytes(range(256)) * 4)
+    path = write_file(tmp_path / "a.sas7bdat", bytes(range(256)) * 4)
     with pytest.raises(
         InputError, match=r"the ending \.sas7bdat but does not begin like a SAS table"
     ):
@@ -739,7 +739,7 @@ def test_chosen_sheet_is_stored_in_references_and_experiments(tmp_path):
     data = DataReference.to_table(table)
     assert DataReference.from_json(json.loads(json.dumps(data.as_json()))).open().rows == 60
     experiment = plan_experiment(data, "auc-rls", {}, Validation(test_size=0.5))
-    file = written(tmp_path / "study.toml", write_study([experiment], tmp_path))
+    file = write_file(tmp_path / "study.toml", write_study([experiment], tmp_path))
     assert 'sheet = "B"' in file.read_text()
     study = read_study(file)
     assert study.table.rows == 60
@@ -856,7 +856,7 @@ def test_unpacked_file_is_written_to_the_scratch_folder(tmp_path):
 
 
 def test_csv_is_read_without_importing_other_readers(tmp_path):
-    path = written(tmp_path / "plain.csv", "a,b,y\n" + "1,2,no\n3,4,yes\n" * 20)
+    path = write_file(tmp_path / "plain.csv", "a,b,y\n" + "1,2,no\n3,4,yes\n" * 20)
     code = (
         "import sys; from aucstudio.project.data.table import read_table; "
         f"read_table({str(path)!r}); print(*sys.modules)"

@@ -35,7 +35,7 @@ from aucstudio.project.runs.experiment_file import read_study, write_study
 from aucstudio.project.runs.planning import DEFAULT_BAND, plan_on
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.work.parallel import evaluator_of
-from tests.conftest import written
+from tests.conftest import write_file
 
 MONTHS = {"scheme": "forward", "time": "month", "folds": 4}
 some_times = npst.arrays(
@@ -295,7 +295,7 @@ def test_experiments_of_other_schemes_keep_their_identity(dated):
 def test_experiment_files_and_commands_declare_forward_splits(dated, dated_file, tmp_path, printed):
     how = Validation(**MONTHS, gap=1.0, window=6.0)
     experiment = plan_on(dated, "auc-rls", {}, how, (0.0, 0.1))
-    path = written(tmp_path / "ahead.toml", write_study([experiment], tmp_path))
+    path = write_file(tmp_path / "ahead.toml", write_study([experiment], tmp_path))
     assert read_study(path).experiments[0].id == experiment.id
     brief = '[data]\nfile = "dated.csv"\n[validation]\ntime = "month"\nfolds = 4\n'
     path.write_text(f'format = 1\n{brief}[[runs]]\nmethod = "auc-rls"\n', encoding="utf-8")

@@ -22,7 +22,7 @@ from aucstudio.project.runs.experiment_file import read_study, write_study
 from aucstudio.project.runs.planning import plan_on
 from aucstudio.project.runs.scoring import score_file
 from aucstudio.project.store.model_file import load_model, save_model
-from tests.conftest import written
+from tests.conftest import write_file
 
 RANDOM = np.random.default_rng(5)
 LEVELS = ("yes", "Yes", "no", "NO", "maybe", "")
@@ -219,7 +219,7 @@ def test_label_rule_is_stored_in_experiment_and_model(answers, tmp_path, choice)
     )  # fmt: skip
     assert again.data.seen(read_table(answers)).classes == table.classes
     # exported as an experiment file, and read from there
-    file = written(tmp_path / "study.toml", write_study([experiment], tmp_path))
+    file = write_file(tmp_path / "study.toml", write_study([experiment], tmp_path))
     (found,) = read_study(file).experiments
     assert found.id == experiment.id
     # trained, saved, and scored with the label in the file

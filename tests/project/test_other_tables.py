@@ -9,7 +9,7 @@ import pytest
 
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
-from tests.conftest import write_parquet, written
+from tests.conftest import write_file, write_parquet
 from tests.project.test_awkward import understood
 
 ABC = {"a": [1, 2, 3], "b": [2.5, None, 4.5], "y": ["u", "v", "u"]}
@@ -33,7 +33,7 @@ ROWS = [[*record.values()] for record in RECORDS]
     ],
 )
 def test_json_rows_may_be_lists_or_named(tmp_path, content, names):
-    path = written(tmp_path / "data.json", json.dumps(content))
+    path = write_file(tmp_path / "data.json", json.dumps(content))
     assert understood(read_table(path)) == names | ABC
 
 
@@ -114,6 +114,6 @@ def test_invalid_json_lines_are_skipped_and_reported(tmp_path):
 
 
 def test_file_of_mostly_invalid_json_lines_is_refused(tmp_path):
-    path = written(tmp_path / "events.jsonl", '{"x": 1, "y": "u"}\n' + '{"x": \n' * 3)
+    path = write_file(tmp_path / "events.jsonl", '{"x": 1, "y": "u"}\n' + '{"x": \n' * 3)
     with pytest.raises(InputError, match="may be damaged"):
         read_table(path)

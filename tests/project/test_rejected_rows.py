@@ -12,7 +12,7 @@ from aucstudio.project.data.readers.rejected import write_rejected
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import DataReference
-from tests.conftest import written
+from tests.conftest import write_file
 
 TEXT = "title\na;b;y\n1;2,5;u\n2;3,5\n3;4,5;v\na;b;y\n4;5,5;ü;9\n5;-9;u\n6;1,5;v\nTotal;9;\n"
 
@@ -86,7 +86,7 @@ def test_missing_codes_are_stored_in_the_reference(path, read):
 
 
 def test_control_characters_can_be_delimiters(tmp_path, printed):
-    path = written(tmp_path / "hive.txt", "a\x01y\n1\x01u\n2\x01v\n3\x01u\n")
+    path = write_file(tmp_path / "hive.txt", "a\x01y\n1\x01u\n2\x01v\n3\x01u\n")
     for mark in ("\\x01", "^A"):
         names = [c["name"] for c in printed("inspect", path, "--delimiter", mark)["columns"]]
         assert names == ["a", "y"]

@@ -41,6 +41,7 @@ from aucstudio.project.store.model_file import save_model
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament.search import SearchRequest, find_best
 from aucstudio.project.tournament.verdict import verdict
+from tests.conftest import write_file
 from tests.project.test_project_damage import damage_run
 
 ROWS = 240
@@ -76,7 +77,7 @@ def changed(written, tmp_path, change):
     rows = [line.split(",") for line in lines]
     for number, row in enumerate(rows, 1):
         change(number, row)
-    return written(tmp_path / "changed.csv", "\n".join([head, *map(",".join, rows)]) + "\n")
+    return write_file(tmp_path / "changed.csv", "\n".join([head, *map(",".join, rows)]) + "\n")
 
 
 def spoiled(written, tmp_path, weight):

@@ -24,7 +24,7 @@ from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.scoring import read_to_score, scores_of
 from aucstudio.project.store.model_file import load_model, save_model
-from tests.conftest import write_parquet, written
+from tests.conftest import write_file, write_parquet
 
 HEADER = ["code", "flag", "price", "dose", "when", "word", "outcome"]
 ROWS = 60
@@ -215,7 +215,7 @@ def test_header_is_found_below_other_lines(study, tmp_path, before, after):
 
 def test_r_row_names_are_read_like_in_training(tmp_path):
     lines = ["a,b,outcome", *(f"r{k},{k},{k % 7},{'yes' if k % 3 else 'no'}" for k in range(30))]
-    path = written(tmp_path / "r.csv", "\n".join(lines))
+    path = write_file(tmp_path / "r.csv", "\n".join(lines))
     model = trained(path)
     assert model.schema.dialect.short_header == "first"
     whole = scores_in(model, path)

@@ -13,7 +13,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment_file import write_study
 from aucstudio.project.store.project.project_file import ProjectFile
-from tests.conftest import written
+from tests.conftest import write_file
 from tests.project.test_outside_scores import train, trained
 
 ROWS = 90
@@ -25,7 +25,7 @@ def patients(tmp_path):
     lines = ["patient,x,y"]
     for k in range(ROWS):
         lines.append(f"p{k:03},{random.normal() + (k % 3 == 0):.4f},{int(k % 3 == 0)}")
-    return written(tmp_path / "patients.csv", "\n".join(lines) + "\n")
+    return write_file(tmp_path / "patients.csv", "\n".join(lines) + "\n")
 
 
 def scores_of(k):
@@ -101,7 +101,9 @@ def test_numeric_identifiers_match_in_any_spelling(tmp_path):
 def test_dates_do_not_match_numeric_identifiers(tmp_path):
     days = [f"2010-01-{k + 1:02}" for k in range(30)]
     rows = [f"{day},{k * 7 % 5},{k % 2}" for k, day in enumerate(days)]
-    table = read_table(written(tmp_path / "t.csv", "\n".join(["day,x,y", *rows]) + "\n"), label="y")
+    table = read_table(
+        write_file(tmp_path / "t.csv", "\n".join(["day,x,y", *rows]) + "\n"), label="y"
+    )
     file = tmp_path / "s.csv"
     file.write_text("\n".join(["day,s", *(f"{14610 + k},{k / 30}" for k in range(30))]) + "\n")
     with pytest.raises(InputError, match=r"holds dates and .* plain numbers"):
@@ -182,7 +184,7 @@ def test_experiment_file_repeats_a_score_file_run(patients, scores, capsys, tmp_
         patients, capsys, *given(scores), "--higher-is-positive", "--folds", 3, "--project", project
     )
     (record,) = ProjectFile.open(project).runs()
-    path = written(tmp_path / "again.toml", write_study([record.experiment], tmp_path))
+    path = write_file(tmp_path / "again.toml", write_study([record.experiment], tmp_path))
     again = printed("run", path, "--quiet")["runs"][0]
     assert again["id"] == first["id"]
     assert again["auc"] == first["auc"]

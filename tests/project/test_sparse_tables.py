@@ -36,7 +36,7 @@ from aucstudio.project.store.model_file import load_model, save_model
 from aucstudio.project.survey.column_sets import most_telling
 from aucstudio.project.survey.columns import Classes, RankedColumn
 from aucstudio.project.survey.conditions import Condition, read_conditions
-from tests.conftest import written
+from tests.conftest import write_file
 
 LINEAR = [key for key, method in METHODS.items() if method.takes_sparse]
 
@@ -129,7 +129,7 @@ def test_file_of_few_zeros_is_read_densely(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_infinite_cells_are_refused_with_their_column(tmp_path):
-    path = written(tmp_path / "s.svm", "1 1:1\n-1 2:1\n1 3:1 4:inf\n" + "-1 5:1\n" * 20)
+    path = write_file(tmp_path / "s.svm", "1 1:1\n-1 2:1\n1 3:1 4:inf\n" + "-1 5:1\n" * 20)
     with pytest.raises(InputError, match=r"infinite value in column 'f4'"):
         read_table(path)
 

@@ -16,7 +16,7 @@ from aucstudio.project.scratch import BoundedCache
 from aucstudio.project.store.project import project_file
 from aucstudio.project.store.project.database import ProjectSource
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
-from tests.conftest import written
+from tests.conftest import write_file
 from tests.project.conftest import run_sql
 from tests.project.test_project_damage import fingerprint
 
@@ -91,7 +91,7 @@ def test_newer_format_is_refused_without_changes(project):
 
 @pytest.mark.parametrize("content", [b"", b"not a database at all" * 100])
 def test_files_that_are_not_projects_are_refused(tmp_path, content):
-    path = written(tmp_path / "no.aucproj", content)
+    path = write_file(tmp_path / "no.aucproj", content)
     with pytest.raises(InputError, match="not an AUC Studio project"):
         ProjectFile.open(path)
 
@@ -108,7 +108,7 @@ def test_creating_never_overwrites(project):
 
 def test_project_is_written_atomically(plan, table, tmp_path):
     records = [execute(plan(), table), execute(plan("auc-svm"), table)]
-    target = written(tmp_path / "copy.aucproj", "an older file")
+    target = write_file(tmp_path / "copy.aucproj", "an older file")
     stored = write_project(target, records, {"name": "größe"})
     assert [run.id for run in stored.runs()] == [record.id for record in records]
     assert stored.plan() == {"name": "größe"}

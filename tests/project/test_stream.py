@@ -21,7 +21,7 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.store.model_file import load_model
-from tests.conftest import write_parquet, written
+from tests.conftest import write_file, write_parquet
 
 ROWS = 400
 
@@ -39,7 +39,7 @@ def csv_file(tmp_path_factory):
         second = repr(b[k] * 1e-3 + 40).replace(".", ",")
         outcome = "" if k == 17 else ("sick" if sick[k] else "well")
         lines.append(f"{first};{second};{grade[k]};{kind[k]};{k};{outcome}")
-    return written(tmp_path_factory.mktemp("tables") / "small.csv", "\n".join(lines) + "\n")
+    return write_file(tmp_path_factory.mktemp("tables") / "small.csv", "\n".join(lines) + "\n")
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_types_of_parquet_columns_are_read(tmp_path):
 
 @pytest.mark.parametrize("reader", [read_table, open_stream])
 def test_unreadable_parquet_is_refused(tmp_path, reader):
-    path = written(tmp_path / "bad.parquet", b"PAR1 and nothing else")
+    path = write_file(tmp_path / "bad.parquet", b"PAR1 and nothing else")
     with pytest.raises(InputError, match=r"bad\.parquet cannot be read"):
         reader(path)
     with pytest.raises(InputError, match="no rows"):
@@ -251,7 +251,7 @@ def test_stopped_run_keeps_the_current_split(csv_file, opened, monkeypatch):
 
 
 def test_changed_file_is_detected(parquet_file, tmp_path, opened):
-    path = written(tmp_path / "changing.parquet", parquet_file.read_bytes())
+    path = write_file(tmp_path / "changing.parquet", parquet_file.read_bytes())
     stream = opened(path)
     blocks = TableBlocks(stream, learn_preparation(stream, np.arange(100)), np.arange(100))
     blocks.block(0)
@@ -285,10 +285,10 @@ def test_invalid_labels_of_a_stream_are_refused(csv_file, tmp_path, opened):
         open_stream(csv_file, label="label", positive="ill")
     with pytest.raises(InputError, match="no column 'nowhere'"):
         open_stream(csv_file, label="nowhere")
-    single = written(tmp_path / "single.csv", "a,y\n" + "".join(f"{k},1\n" for k in range(20)))
+    single = write_file(tmp_path / "single.csv", "a,y\n" + "".join(f"{k},1\n" for k in range(20)))
     with pytest.raises(InputError, match="one class only"):
         open_stream(single, label="y")
-    empty = written(tmp_path / "empty.csv", "a,y\n")
+    empty = write_file(tmp_path / "empty.csv", "a,y\n")
     with pytest.raises(InputError, match="nothing below"):
         open_stream(empty, label="y")
 
@@ -310,7 +310,7 @@ def test_experiment_file_runs_in_blocks(csv_file, printed, refused):
     table = read_table(csv_file)
     methods = [{"method": "auc-rls"}, {"method": "rank-svm", "settings": {"tol": 1e-12}}]
     document = {"data": {"file": csv_file.name, "label": table.label}, "runs": methods}
-    study = written(csv_file.parent / "two.toml", tomli_w.dumps(document).encode())
+    study = write_file(csv_file.parent / "two.toml", tomli_w.dumps(document).encode())
     found = []
     for more in ([], ["--stream", "--block-size", "5K"]):
         found.append(printed("run", study, *more)["runs"])

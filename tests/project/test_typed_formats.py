@@ -17,7 +17,7 @@ from aucstudio.project.data.readers.rejected import write_rejected
 from aucstudio.project.data.readers.statistics import counted_units
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
-from tests.conftest import write_parquet, written
+from tests.conftest import write_file, write_parquet
 from tests.project.test_formats import FIXTURES, write_workbook
 
 ROWS = [[k / 4, k % 9, "ab"[k % 2], "yes" if k % 3 else "no"] for k in range(40)]
@@ -270,7 +270,7 @@ def test_label_of_arff_is_the_last_or_the_named_attribute(tmp_path, last, label)
 
 
 def test_multi_label_rows_are_refused_with_their_line(tmp_path):
-    path = written(tmp_path / "t.svm", "1 1:2 2:3\n1,2 1:3 2:4\n" * 20)
+    path = write_file(tmp_path / "t.svm", "1 1:2 2:3\n1,2 1:3 2:4\n" * 20)
     with pytest.raises(InputError, match="line 2: rows with several labels"):
         read_table(path)
 
