@@ -282,9 +282,9 @@ def test_invalid_weights_are_refused_with_their_row(written, tmp_path, record, r
     message = f"row 20 has {cell}, which is {said}"
     table = weighted(path)
     experiment = plan_on(table, "logistic", {}, Validation(), BAND)
-    with pytest.raises(InputError, match=re.escape(message)) as refused:
+    with pytest.raises(InputError, match=re.escape(message)) as caught:
         planned_run(experiment, table)
-    assert refused.value.column == "w"
+    assert caught.value.column == "w"
     failed = execute(experiment, table)
     assert (failed.status, message in failed.error) == ("failed", True)
     save_model(record.splits[0].model, model)
