@@ -285,15 +285,15 @@ def test_spss_portable_file_is_read():
 
 
 def test_new_code_does_not_revert_value_labels():
-    from aucstudio.project.data.readers.statistics import _labelled
+    from aucstudio.project.data.readers.statistics import replace_codes
 
     names = {1.0: "never", 2.0: "daily"}
-    assert _labelled([1.0, 2.0, None], names, None) == (["never", "daily", None], True)
-    assert _labelled([1.0, 7.0], names, None) == ([1.0, 7.0], False)
-    assert _labelled([1.0, 7.0], names, "text") == (["never", 7.0], True)
-    assert _labelled([1.0, 2.0], names, "number") == ([1.0, 2.0], False)
+    assert replace_codes([1.0, 2.0, None], names, None) == (["never", "daily", None], True)
+    assert replace_codes([1.0, 7.0], names, None) == ([1.0, 7.0], False)
+    assert replace_codes([1.0, 7.0], names, "text") == (["never", 7.0], True)
+    assert replace_codes([1.0, 2.0], names, "number") == ([1.0, 2.0], False)
     same = {1.0: "no", 2.0: "no"}
-    assert _labelled([1.0, 2.0], same, None)[0] == ["no (1.0)", "no (2.0)"]
+    assert replace_codes([1.0, 2.0], same, None)[0] == ["no (1.0)", "no (2.0)"]
 
 
 # ------------------------------------------------------------------ workbooks
