@@ -29,6 +29,7 @@ from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plain_text import elided, plain_tooltip
 from aucstudio.gui.common.theme import ON_ACCENT, ON_CARD, set_icon
 from aucstudio.gui.common.widgets import label, named, paint_elided, set_role
+from aucstudio.gui.state.background import delayed
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
@@ -165,6 +166,7 @@ class StatusLine(QStatusBar):
 _BESIDE = 8  # pixels beside a message
 _MOST_LETTERS = 28  # of a button
 _GAP = 24  # between menus and words
+_PATIENCE = 400  # milliseconds
 
 
 class ProgressStrip(QWidget):
@@ -174,6 +176,9 @@ class ProgressStrip(QWidget):
         super().__init__()
         self.session, self._run = session, run
         self._padding = 0  # pixels of the menu bar beside the text of each menu
+        self._on_files = False
+        # A file that is read at once must not make the menu bar flicker.
+        self._soon = delayed(self, _PATIENCE, self.refresh)
         self.words = label("", "muted", name="progress_words")
         self.bar = named(QProgressBar(), "progress_bar")
         self.bar.setTextVisible(False)
@@ -208,6 +213,12 @@ class ProgressStrip(QWidget):
 
     def refresh(self) -> None:
         """Show what is running: a file operation, the first run, or a search."""
+        files = self.session.files
+        if self._on_files != (on_files := files.opener.busy or files.saver.busy):
+            self._on_files = on_files
+            self._soon.start() if on_files else self._soon.stop()
+        if self._soon.isActive():
+            return
         for widget in (self.bar, self.left):
             widget.setVisible(self.session.busy)
         words, fraction, left = self._state()
