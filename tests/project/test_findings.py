@@ -14,9 +14,9 @@ from aucstudio.notices import notice
 from aucstudio.project.data.cells import number_cells
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.finding import KINDS, Finding, ranked
+from aucstudio.project.data.finding import FORMAT, KINDS, Finding, ranked
 from aucstudio.project.data.findings import column_areas
-from aucstudio.project.data.findings.column_areas import alone, ranked_area
+from aucstudio.project.data.findings.column_areas import ranked_area
 from aucstudio.project.data.findings.copies import met_again, repeated, shared
 from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.findings.inspection import inspection
@@ -704,9 +704,22 @@ def test_column_that_is_known_or_said_after_the_outcome_is_reported(role, code):
     (finding,) = found(table, "leak")
     assert (finding.code, finding.columns) == (code, ("treated",))
     area = 0.5 + (leak[y].mean() - leak[~y].mean()) / 2
-    assert alone(table)["treated"].area == pytest.approx(area)
+    (document,) = (c for c in inspection(table)["columns"] if c["name"] == "treated")
+    assert document["auc"] == pytest.approx(area)
+    assert document["auc_by"] == ("presence" if role == "number" else "share")
     weak = treated(leak & (np.arange(6000) % 2 > 0), role)
     assert not found(table_of(y=y * 1.0, treated=weak, **markers), "leak")
+
+
+def test_clear_dates_are_noted_and_no_finding(tmp_path):
+    path = tmp_path / "dates.csv"
+    for written, kind in (("2024-{:02}-{:02}", FORMAT), ("{:02}/{:02}/2024", "kind")):
+        rows = [written.format(1 + k % 12, 1 + k % 11) + f",{k % 3 > 1:d}" for k in range(60)]
+        path.write_text("\n".join(["day,y", *rows]) + "\n")
+        table = read_table(path)
+        (dated,) = (one for one in table.notices if one.code == "import_dates")
+        assert dated.kind == kind
+        assert (dated in find(table)) == (kind != FORMAT)
 
 
 def test_number_code_of_missing_values_that_reveals_the_label_is_reported(tmp_path):
@@ -721,6 +734,7 @@ def test_number_code_of_missing_values_that_reveals_the_label_is_reported(tmp_pa
         for table in (read_table(path, **choices), disk):
             (finding,) = (one for one in find(table) if one.kind == "leak")
             assert (finding.code, finding.columns) == ("presence_separates", ("a",))
+            assert [c["auc_by"] for c in inspection(table)["columns"]] == ["presence", None]
     finally:
         disk.close()
 

@@ -41,7 +41,8 @@ def inspection(table: AnyTable) -> dict[str, Any]:
                 "reason": c.reason,
                 "missing": c.missing,
                 "distinct": c.distinct,
-                "auc": tells[c.name].area if c.name in tells else None,
+                "auc": (one := tells.get(c.name)) and one.area,
+                "auc_by": one and one.by,
                 **(_dates_of(whole.column(c.name)) if c.is_date else {}),
             }
             for c in table.columns
@@ -101,7 +102,7 @@ def _column_words(column: dict[str, Any]) -> str:
     is_date = column["kind"] == "date"
     first, last = (is_date and column["range"]) or (None, None)
     is_whole = column["role"] != "date" or column["parts"] == [WHOLE]
-    figures = {name: column[name] for name in ("distinct", "missing", "auc")}
+    figures = {name: column[name] for name in ("distinct", "missing", "auc", "auc_by")}
     dates = {"is_date": is_date, "first": first, "last": last}
     parts = None if is_whole else ", ".join(column["parts"])
     return text("inspect_column", **figures, **dates, parts=parts)
