@@ -170,17 +170,13 @@ class SampledRows:
         All labelled rows.
     rows : ClassRows
         The sample.
+    alone : callable
+        Returns what a column tells in the sample, which is computed once.
     """
 
     def __init__(self, classes: ClassRows, columns: int) -> None:
         self.classes, self.rows = classes, classes.thinned(columns)
-        self._columns: dict[str, Alone] = {}
-
-    def alone(self, column: Column) -> Alone:
-        """Return what a column tells in the sample."""
-        if column.name not in self._columns:
-            self._columns[column.name] = Alone(column, self.rows)
-        return self._columns[column.name]
+        self.alone = functools.cache(functools.partial(Alone, rows=self.rows))
 
 
 # Inspection and findings use the same sample.
