@@ -523,7 +523,7 @@ def test_inspect_lists_findings_first_as_text_and_json(awkward, capsys, printed)
     by_name = {one["name"]: one for one in document["columns"]}
     assert by_name["y"] == {
         "name": "y", "role": "label", "kind": "number", "guessed": True, "reason": "",
-        "missing": 0, "distinct": 2, "auc": None,
+        "missing": 0, "distinct": 2, "auc": None, "auc_by": None,
     }  # fmt: skip
     assert 0 <= by_name["a"]["auc"] <= 1
 
