@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import importlib
 import logging
 import os
 import sys
@@ -63,6 +64,16 @@ class Collector(QObject):
 
 
 _SWITCH_SECONDS = 0.0005
+_STEP_MILLISECONDS = 20
+# What the workplace needs, without and with Qt.
+_PLAIN_LIBRARIES = (
+    *("pydoc", "xml.etree.ElementTree"),
+    *("aucstudio.project.data.preview", "aucstudio.project.results.calibration"),
+)
+_QT_LIBRARIES = (
+    *("PySide6.QtCore", "PySide6.QtGui", "PySide6.QtWidgets"),
+    *("pyqtgraph", "aucstudio.gui.common.view", "aucstudio.gui.exports", "aucstudio.gui.workplace"),
+)
 
 
 def make_application(theme: str | None = None) -> QApplication:
@@ -138,16 +149,21 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
 
 
 def get_ready(window: MainWindow) -> None:
-    """Make the workplace while the start page is shown."""
-    loading = _load_the_rest()
+    """Make the workplace while the start page is shown, in steps."""
+    loading, libraries = _load_the_rest(), [*_QT_LIBRARIES]
 
-    def look() -> None:
-        if loading.ended:
-            waiting.stop()
-            assert window.workplace
+    def take_step() -> None:
+        if libraries and loading.ended:
+            # PySide makes a class when it is first used, and pyqtgraph uses all of them.
+            library = importlib.import_module(libraries.pop(0))
+            assert all(hasattr(library, name) for name in dir(library))
+        elif loading.ended:
+            window.make_workplace()
+        if window.has_workplace:
+            ticks.stop()
 
-    waiting = ticking(window, 50, look)
-    waiting.start()
+    ticks = ticking(window, _STEP_MILLISECONDS, take_step)
+    ticks.start()
 
 
 @functools.cache
@@ -157,6 +173,8 @@ def _load_the_rest() -> Job[None, None]:
     def load(_post: object) -> None:
         from aucstudio.engine import METHODS, inference
 
+        for library in _PLAIN_LIBRARIES:
+            importlib.import_module(library)
         assert all(METHODS.values())
         inference.pauc_interval([0, 0, 1, 1], [0.1, 0.3, 0.2, 0.4], 0.0, 0.5)
 

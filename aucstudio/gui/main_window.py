@@ -42,11 +42,18 @@ _SIDES = ("setup", "runs")
 
 
 class MainWindow(StudyWindow):
-    """The window; owns a session and passes it to panels and views."""
+    """The window; owns a session and passes it to panels and views.
+
+    Attributes
+    ----------
+    has_workplace : bool
+        Whether the workplace is complete.
+    """
 
     def __init__(self, place: Place | None = None) -> None:
         super().__init__(place)
         self._workplace: Workplace | None = None
+        self.has_workplace = False
         self.files = Files(self, self.session, self.actions_)
         self._lay_out()
         self._connect()
@@ -76,20 +83,23 @@ class MainWindow(StudyWindow):
     @property
     def workplace(self) -> Workplace:
         """Page area and side columns; made when they are first requested."""
+        while not self.has_workplace:
+            self.make_workplace()
+        assert self._workplace is not None
+        return self._workplace
+
+    def make_workplace(self) -> None:
+        """Take a step in making the workplace."""
         if self._workplace is None:
             from aucstudio.gui.workplace import Workplace
 
             self._workplace = Workplace(self, self.session, self.actions_, self._middle)
+        elif not self._workplace.making.take() and not self.has_workplace:
+            self.has_workplace = True
             self.centre.addWidget(self.deck)
             self._rows.addWidget(self.workplace.sides, stretch=1)
             self._connect_workplace()
             self._refresh_state()
-        return self._workplace
-
-    @property
-    def has_workplace(self) -> bool:
-        """Whether the workplace has been made."""
-        return self._workplace is not None
 
     @property
     def deck(self) -> Deck:

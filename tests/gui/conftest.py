@@ -163,6 +163,7 @@ def open_view(qtbot):
         view.resize(*size)
         with qtbot.waitExposed(view):
             view.show()
+        take_turns(session)
         return view
 
     return open_view
@@ -232,6 +233,11 @@ def set_running_job(session, live):
     """Set or clear the session's running job, and update the pages."""
     session.study.runner._running = {} if live is None else {live: _IdleJob()}
     session.notify({"live"})
+    take_turns(session)
+
+
+def take_turns(session):
+    """Do what waits for a turn of the event loop."""
     while session.turns._waiting:
         session.turns._take()
 

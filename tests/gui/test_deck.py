@@ -54,7 +54,9 @@ def titles(tile):
 
 
 def show(window, name):
+    """Show a view, all of which is made at once."""
     window.deck.bring_forward(name)
+    view(window, name)
 
 
 def click_tab(window, place, index, qtbot):

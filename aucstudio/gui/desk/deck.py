@@ -69,6 +69,7 @@ class Deck(QWidget):
         super().__init__()
         self.names = tuple(makers)
         self._makers = makers
+        self._begun: dict[str, PageView] = {}  # parts of which are not made yet
         self._made: dict[str, PageView] = {}
         self._tile = dict.fromkeys(self.names, 0)  # also of a view with a window of its own
         self._recent = list(self.names)  # the latest first
@@ -112,7 +113,9 @@ class Deck(QWidget):
     def view(self, name: str) -> PageView:
         """Return a view; make it if it was not needed before."""
         if name not in self._made:
-            view = self._made[name] = self._makers[name]()
+            view = self._begin(name)
+            view.making.take_all()
+            self._made[name] = self._begun.pop(name)
             view.setMinimumWidth(_LEAST_VIEW)
             view.let_controls_shrink()
             view.picture_verbs = self._picture_actions
@@ -120,12 +123,21 @@ class Deck(QWidget):
             self._sync()
         return self._made[name]
 
+    def _begin(self, name: str) -> PageView:
+        """Return a view whose parts may not be made yet; the deck owns it."""
+        if name not in self._begun:
+            self._begun[name] = self._makers[name]()
+            self._begun[name].setParent(self)
+        return self._begun[name]
+
     def _make_next(self) -> None:
-        """Make the view of one tile that is on the screen; the next one in another turn."""
+        """Make a part of a view whose tile is on the screen; the next one in another turn."""
         fronts = [self.in_tile(k)[0] for k, tile in enumerate(self.tiles) if tile.lacks_view]
         if lacking := [name for name in fronts if name not in self._made]:
             self._turns.ask(self._make_next)
-            self.view(lacking[0])
+            is_begun = lacking[0] in self._begun
+            if not self._begin(lacking[0]).making.take() and is_begun:
+                self.view(lacking[0])
 
     def offer_in_pictures(self, actions: Sequence[QAction]) -> None:
         """Offer actions on pictures in the menus of all plots."""

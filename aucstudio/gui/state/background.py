@@ -62,6 +62,37 @@ class Turns(QObject):
             self._waiting.popleft()()
 
 
+class Steps:
+    """Steps of making a part of the window, each short enough for a turn of the event loop.
+
+    What a step makes has a parent when the step ends, so that it is deleted with the window.
+    """
+
+    def __init__(self) -> None:
+        self._left: deque[Callable[[], object]] = deque()
+
+    def add(self, *steps: Callable[[], object]) -> None:
+        """Append steps."""
+        self._left.extend(steps)
+
+    def take(self) -> bool:
+        """Take the next step; return whether there was one."""
+        if self._left:
+            self._left.popleft()()
+            return True
+        return False
+
+    def take_all(self) -> None:
+        """Take the steps that are left."""
+        while self.take():
+            pass
+
+    @property
+    def are_done(self) -> bool:
+        """Whether no step is left."""
+        return not self._left
+
+
 # The picture of a short task changes at once instead of flickering.
 _WAIT_SECONDS = 0.02
 _POLL_MILLISECONDS = 15
