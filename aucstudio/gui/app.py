@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication
 from aucstudio import __version__
 from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.main_window import MainWindow
-from aucstudio.gui.state.background import ticking
+from aucstudio.gui.state.background import delayed, ticking
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.windows import the_windows
 from aucstudio.project import scratch
@@ -159,11 +159,11 @@ def get_ready(window: MainWindow) -> None:
             assert all(hasattr(library, name) for name in dir(library))
         elif loading.ended:
             window.make_workplace()
-        if window.has_workplace:
-            ticks.stop()
+        if not window.has_workplace:
+            following.start()
 
-    ticks = ticking(window, _STEP_MILLISECONDS, take_step)
-    ticks.start()
+    following = delayed(window, _STEP_MILLISECONDS, take_step)
+    following.start()
 
 
 @functools.cache

@@ -93,7 +93,7 @@ def window_strip(qtbot, session):
 
 
 def test_wrong_address_is_one_error_sentence(qtbot, session, dialog, monkeypatch):
-    monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(cluster, "TIMEOUT_SECONDS", 0.2)
     dialog.address.setText("tcp://127.0.0.1:1")
     dialog.toggle.click()
     wait_for_runs(qtbot, session)

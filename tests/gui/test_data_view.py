@@ -25,7 +25,7 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.survey.columns import Classes, sum_up
 from aucstudio.project.survey.rows import FALSE_ALARM, HELD, MISRANKED, MISSED
 from tests.conftest import with_cells
-from tests.gui.conftest import choose, make_record, pick, put, trigger
+from tests.gui.conftest import choose, make_record, pick, put, shown, trigger
 
 DOWN = Qt.SortOrder.DescendingOrder
 UP = Qt.SortOrder.AscendingOrder
@@ -41,11 +41,6 @@ def view(session, open_view, qtbot):
     made = open_view(DataView, session, (1100, 700))
     look(made, qtbot, ROWS)
     return made
-
-
-def shown(view, qtbot):
-    qtbot.waitUntil(lambda: not view._stale and not view.busy())
-    return view.sentence.text()
 
 
 def test_page_opens_on_columns_with_the_card_column_marked(session, open_view, qtbot):

@@ -130,7 +130,7 @@ def test_wrong_encoding_is_corrected_before_opening(window, qtbot, preview_of, t
     choose_value(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
     choose_value(qtbot, dialog, role_combo(dialog, "исход"), "label")
     table = open_table(qtbot, window, dialog)
-    assert window.files._preview is None
+    qtbot.waitUntil(lambda: window.findChild(ImportPreview) is None)
     assert (table.path, table.rows, table.label) == (path, 60, "исход")
     assert (table.dialect.encoding, table.dialect.decimal) == ("cp1251", ",")
     assert set(table.schema.chosen) == {"encoding", "decimal"}

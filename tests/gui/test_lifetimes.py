@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
 from aucstudio.gui.app import create_window, make_application
 from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.main_window import MainWindow
-from aucstudio.gui.panels.data_panel import DataPanel
+from aucstudio.gui.panels.data_panel import SEVERAL, DataPanel
+from tests.gui.conftest import pick
 from tests.gui.leftovers import Leftovers
 
 
@@ -85,7 +86,8 @@ def test_closed_window_receives_no_later_events(closing, qtbot):
 def test_finished_dialog_is_deleted(table_session, qtbot):
     panel = DataPanel(table_session)
     qtbot.addWidget(panel)
-    panel._ask_classes(table_session.table, "outcome")
+    panel.refresh()
+    pick(panel.positive_combo, SEVERAL)
     (dialog,) = panel.findChildren(QDialog)
     dialog.reject()
     run_pending_deletions()

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
     QDialogButtonBox,
+    QLabel,
     QPushButton,
     QTabBar,
     QWidget,
@@ -393,7 +394,7 @@ def test_run_that_exceeds_memory_is_rejected_before_the_start(window, table_file
     window.actions_.run.trigger()
     assert not window.session.busy
     assert window.session.records == {}
-    hint = window.workplace.method_panel.form._hints["n_neighbors"]
+    hint = window.findChild(QLabel, "hint_n_neighbors")
     assert "pairs under a kernel would take about" in hint.text()
 
 

@@ -614,13 +614,22 @@ def test_leaderboard_table_has_a_line_per_entry(board):
     assert "pAUC" in lines[0]
 
 
-def test_fast_entries_are_tested_before_a_refit_that_runs_out_of_time(table, monkeypatch):
-    clock, order = SlowClock(), []
-    test = search._Search._run
+@pytest.fixture
+def order(monkeypatch):
+    """List the methods as they are tested on the held-out rows, and the refit among them."""
+    steps, test, refit = [], search.execute_split, search.refit
 
-    def follow(self, entry):
-        order.append(entry.method)
-        return test(self, entry)
+    def tested(experiment, *more):
+        steps.append(experiment.method)
+        return test(experiment, *more)
+
+    monkeypatch.setattr(search, "execute_split", tested)
+    monkeypatch.setattr(search, "refit", lambda *of: steps.append("refit") or refit(*of))
+    return steps
+
+
+def test_fast_entries_are_tested_before_a_refit_that_runs_out_of_time(table, monkeypatch, order):
+    clock = SlowClock()
 
     def refit(_experiment, _table, over):
         order.append("refit")
@@ -628,7 +637,6 @@ def test_fast_entries_are_tested_before_a_refit_that_runs_out_of_time(table, mon
             clock.now += 1.0
         raise Stopped
 
-    monkeypatch.setattr(search._Search, "_run", follow)
     monkeypatch.setattr(search, "refit", refit)
     budget = Budget(60.0, clock=clock)
     board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget)
@@ -637,38 +645,24 @@ def test_fast_entries_are_tested_before_a_refit_that_runs_out_of_time(table, mon
     assert not board.untested
 
 
-def test_combination_is_tested_after_the_refit_of_a_single_method(table, monkeypatch):
+def test_combination_is_tested_after_the_refit_of_a_single_method(table, monkeypatch, order):
     monkeypatch.setattr(candidate_comparison, "lead_of", lambda *_: (0.1, 0.01))
-    known, refit = [], search._Search._refit
-
-    def follow(self, method, record):
-        known.extend(self.result.records)
-        refit(self, method, record)
-
-    monkeypatch.setattr(search._Search, "_refit", follow)
     board = find_best(table, HELD_OUT, folds=3, entrants=QUICK)
-    assert set(known) == {"logistic", "auc-rls"}
+    assert set(order[: order.index("refit")]) == {"logistic", "auc-rls"}
     assert "auc-ensemble" in board.records
 
 
-def test_slow_entries_wait_until_the_selected_one_is_refit(table, monkeypatch):
+def test_slow_entries_wait_until_the_selected_one_is_refit(table, monkeypatch, order):
     """Testing a member would leave no time for the refit of the selected combination."""
-    clock, order = SlowClock(), []
-    report = search._Search._refit
-
-    def follow(self, method, record):
-        order.extend(self.result.records)
-        report(self, method, record)
-
-    monkeypatch.setattr(search._Search, "_refit", follow)
+    clock = SlowClock()
     monkeypatch.setattr(
         CandidateComparison, "seconds_of_test", lambda _self, name: 30.0 * (name == "auc-rls")
     )
     monkeypatch.setattr(CandidateComparison, "seconds_of_refit", lambda *_: 30.0)
-    monkeypatch.setattr(candidate_comparison.CandidateComparison, "_time_after", lambda _: 1.0)
+    monkeypatch.setattr(CandidateComparison, "seconds_after", lambda _: 1.0)
     budget = Budget(60.0, clock=clock)
     board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget)
-    assert order == ["logistic", "auc-ensemble"]
+    assert order[:3] == ["logistic", "auc-ensemble", "refit"]
     assert "auc-rls" in board.records
     assert board.model is not None
 

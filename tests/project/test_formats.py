@@ -285,15 +285,15 @@ def test_spss_portable_file_is_read():
 
 
 def test_new_code_does_not_revert_value_labels():
-    from aucstudio.project.data.readers.statistics import _labelled
+    from aucstudio.project.data.readers.statistics import replace_codes
 
     names = {1.0: "never", 2.0: "daily"}
-    assert _labelled([1.0, 2.0, None], names, None) == (["never", "daily", None], True)
-    assert _labelled([1.0, 7.0], names, None) == ([1.0, 7.0], False)
-    assert _labelled([1.0, 7.0], names, "text") == (["never", 7.0], True)
-    assert _labelled([1.0, 2.0], names, "number") == ([1.0, 2.0], False)
+    assert replace_codes([1.0, 2.0, None], names, None) == (["never", "daily", None], True)
+    assert replace_codes([1.0, 7.0], names, None) == ([1.0, 7.0], False)
+    assert replace_codes([1.0, 7.0], names, "text") == (["never", 7.0], True)
+    assert replace_codes([1.0, 2.0], names, "number") == ([1.0, 2.0], False)
     same = {1.0: "no", 2.0: "no"}
-    assert _labelled([1.0, 2.0], same, None)[0] == ["no (1.0)", "no (2.0)"]
+    assert replace_codes([1.0, 2.0], same, None)[0] == ["no (1.0)", "no (2.0)"]
 
 
 # ------------------------------------------------------------------ workbooks
@@ -472,7 +472,7 @@ def test_svmlight_file_is_read_as_a_table(tmp_path):
 def test_svmlight_file_too_wide_for_memory_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "s.svm"
     path.write_text("".join(f"{k % 2} 1:{k} 2:1 3:{k % 3} {k % 4 + 4}:1\n" for k in range(1, 201)))
-    monkeypatch.setattr("aucstudio.project.data.readers.sparse_file._MOST_OF_MEMORY", 1e-9)
+    monkeypatch.setattr("aucstudio.project.data.readers.sparse_file.MOST_OF_MEMORY", 1e-9)
     with pytest.raises(InputError, match=r"s\.svm has 200 rows of 7 features"):
         read_table(path)
 
@@ -661,8 +661,8 @@ def test_file_dialog_offers_every_format():
 
 @pytest.mark.parametrize("ending", [*PACKERS, ".zip"])
 def test_decompression_bomb_is_refused(tmp_path, monkeypatch, ending):
-    monkeypatch.setattr(input_files, "_BASE_WRITTEN", 500_000)
-    monkeypatch.setattr(input_files, "_WRITTEN_PER_BYTE", 1)
+    monkeypatch.setattr(input_files, "BASE_WRITTEN", 500_000)
+    monkeypatch.setattr(input_files, "WRITTEN_PER_BYTE", 1)
     path, content = tmp_path / f"bomb{ending}", bytes(1_500_000)
     if ending == ".zip":
         make_archive(path, {"a.csv": content})

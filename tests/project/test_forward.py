@@ -29,12 +29,12 @@ from aucstudio.project.data.validation import (
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import AUC, compare_runs
 from aucstudio.project.results.summary import auc_summary
-from aucstudio.project.runs import search as searching
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.experiment_file import read_study, write_study
 from aucstudio.project.runs.planning import DEFAULT_BAND, plan_on
 from aucstudio.project.runs.tuning import Tuning
+from aucstudio.project.work.parallel import evaluator_of
 
 MONTHS = {"scheme": "forward", "time": "month", "folds": 4}
 some_times = npst.arrays(
@@ -234,21 +234,15 @@ def test_groups_that_recur_in_every_block_are_named_as_the_cause():
     assert len(draw_splits(rows % 5 == 0, Validation("forward", time="day"), None, rows / 4)) == 5
 
 
-def test_tuning_uses_forward_splits(dated, monkeypatch):
-    seen = []
-    learn = searching.Evaluator._parts
-
-    def watched(judge, fold):
-        seen.append((judge._rows[judge._splits[fold][0]], judge._rows[judge._splits[fold][1]]))
-        return learn(judge, fold)
-
-    monkeypatch.setattr(searching.Evaluator, "_parts", watched)
+def test_tuning_uses_forward_splits(dated):
     record = run(dated, MONTHS, "rls", Tuning("auc", folds=3))
     assert record.status == "done"
     months = dated.column("month").values
-    assert seen
-    for train, test in seen:
-        assert months[train].max() < months[test].min()
+    for k in range(len(record.splits)):
+        judge = evaluator_of(record.experiment, dated, k)
+        assert judge.folds == record.searches[k].areas.shape[1]
+        for train, test in judge.splits:
+            assert months[judge.rows[train]].max() < months[judge.rows[test]].min()
     # The first step trains on one block of few months, so its search has fewer steps.
     assert [search.areas.shape[1] for search in record.searches][-1] == 3
 

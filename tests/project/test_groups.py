@@ -304,8 +304,8 @@ def test_tuning_splits_no_patient(patients_file, monkeypatch, where):
     elif where == "worker":
         judge, trained = evaluator_of(experiment, table, 0), training_rows(experiment, table, 0)
         assert judge.folds == 3
-        for fold in range(3):
-            judge._parts(fold)
+        for task in judge.tasks():
+            assert [*judge.outcomes(task)]
     else:
         refit(experiment, table)
         trained = np.arange(table.rows)

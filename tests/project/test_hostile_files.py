@@ -69,13 +69,13 @@ def test_huge_generated_column_is_refused(tmp_path):
 
 
 def test_endless_view_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(input_files, "_BASE_SECONDS", 2)
+    monkeypatch.setattr(input_files, "BASE_SECONDS", 2)
     path = endless_file(tmp_path)
     assert "2 s of processor time" in refused(path)
 
 
 def test_exceeded_memory_is_reported(tmp_path, monkeypatch):
-    monkeypatch.setattr(input_files, "_BASE_MEMORY", 400_000_000)
+    monkeypatch.setattr(input_files, "BASE_MEMORY", 400_000_000)
     path = tmp_path / "wide.html"
     row = "<tr><td colspan=10000>1</td><td>2</td></tr>"
     path.write_text(f"<html><table>{row * 8_000}</table></html>")
@@ -164,8 +164,8 @@ REPEATED = "SELECT i x, i % 2 y, {text} t FROM range({rows}) r(i)"
 )
 @pytest.mark.parametrize("head", [True, False], ids=["head", "whole"])
 def test_excessively_long_texts_are_refused(tmp_path, monkeypatch, text, rows, said, head):
-    monkeypatch.setattr(input_files, "_BASE_WRITTEN", 5_000_000)
-    monkeypatch.setattr(input_files, "_WRITTEN_PER_BYTE", 1)
+    monkeypatch.setattr(input_files, "BASE_WRITTEN", 5_000_000)
+    monkeypatch.setattr(input_files, "WRITTEN_PER_BYTE", 1)
     path = tmp_path / "repeated.parquet"
     duckdb.sql(f"COPY ({REPEATED.format(text=text, rows=rows)}) TO '{path}' (FORMAT parquet)")
     if head:

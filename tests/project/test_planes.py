@@ -123,7 +123,7 @@ def test_one_feature_and_constant_scores_yield_flat_planes():
 def test_power_iteration_agrees_with_the_eigenvectors(monkeypatch):
     sample, weights = make_sample()
     exact = strongest(sample.X, weights / np.linalg.norm(weights))
-    monkeypatch.setattr("aucstudio.project.geometry.planes._EXACT_FEATURES", 1)
+    monkeypatch.setattr("aucstudio.project.geometry.planes.EXACT_FEATURES", 1)
     found = strongest(sample.X, weights / np.linalg.norm(weights))
     assert_allclose(found, exact, atol=1e-6)
 

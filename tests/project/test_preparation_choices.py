@@ -270,7 +270,7 @@ def test_command_line_parses_every_choice():
     words = "train t.csv --method auc-rls --impute mean --scale quantile-normal --indicators"
     options = f"{words} --rare 5 --many-levels frequency".split()
     for given, choice in [(options, EVERYTHING), (options[:4], USUAL)]:
-        document = train._document(command_parser().parse_args(given))
+        document = train.document_of(command_parser().parse_args(given))
         assert PreparationChoice(**document["preparation"]) == choice
 
 

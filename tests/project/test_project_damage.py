@@ -61,7 +61,7 @@ def empty_cache(monkeypatch):
 
 def clear_cache(monkeypatch):
     """Clear the cache of earlier reads."""
-    monkeypatch.setattr(source, "_cache", BoundedCache(1 << 30))
+    monkeypatch.setattr(source, "shared_cache", BoundedCache(1 << 30))
 
 
 def fingerprint(split):

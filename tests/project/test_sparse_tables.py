@@ -122,7 +122,7 @@ def test_file_of_few_zeros_is_read_densely(tmp_path, monkeypatch):
     path = tmp_path / "s.svm"
     path.write_text("".join(f"{k % 2} 1:{k + 1} 2:{k * 7 % 5 + 1} 3:1\n" for k in range(30)))
     assert not any(isinstance(c, SparseColumn) for c in read_table(path).columns)
-    monkeypatch.setattr(sparse_file, "_MOST_OF_MEMORY", 1e-12)
+    monkeypatch.setattr(sparse_file, "MOST_OF_MEMORY", 1e-12)
     with pytest.raises(InputError, match=r"s\.svm has 30 rows of 3 features"):
         read_table(path)
 
@@ -365,7 +365,7 @@ def test_rows_too_large_in_dense_form_are_refused(sparse_table, monkeypatch):
     with pytest.raises(InputError, match=r"texts\.svm is sparse: 240 rows of 119 features"):
         model.preparation.apply(sparse_table, for_fit=True)
     monkeypatch.undo()
-    monkeypatch.setattr(sparse_columns, "_MOST_TO_LOOK_AT", 1e5)
+    monkeypatch.setattr(sparse_columns, "MOST_TO_LOOK_AT", 1e5)
     model.preparation.apply(sparse_table, for_fit=True)
     model.preparation.apply(sparse_table, np.arange(5))
     with pytest.raises(InputError, match="a preview may take at most"):

@@ -257,7 +257,7 @@ def test_stochastic_descent_on_a_stream_ranks_equally_well(csv_file, opened):
 
 def test_stopped_run_keeps_the_current_split(csv_file, opened, monkeypatch):
     monkeypatch.setattr("aucstudio.engine.monitor.INTERVAL", np.inf)
-    monkeypatch.setattr("aucstudio.project.runs.progress._REPORT_EVERY", 0.0)
+    monkeypatch.setattr("aucstudio.project.runs.progress.REPORT_EVERY", 0.0)
     stream = opened(csv_file)
     record = execute(
         plan(stream, "rank-svm"),

@@ -8,7 +8,7 @@ import pytest
 from aucstudio import cli
 from aucstudio.engine import inference, roc
 from aucstudio.project.data.table import read_table
-from aucstudio.project.results.subgroups import _lowest, part_rows, read_cuts, subgroups
+from aucstudio.project.results.subgroups import lowest_threshold, part_rows, read_cuts, subgroups
 from aucstudio.project.store.project.project_file import ProjectFile
 
 BAND = (0.0, 0.1)
@@ -191,7 +191,7 @@ def test_cut_points_are_parsed(text, cuts):
 def test_threshold_of_a_range_is_robust_to_rounding(weights):
     scores = np.random.default_rng(1).permutation(100).astype(float)
     for allowed in range(1, 100):  # 100 * 0.29 is 28.999999999999996
-        threshold = _lowest(scores, allowed / 100, weights)
+        threshold = lowest_threshold(scores, allowed / 100, weights)
         assert np.count_nonzero(scores > threshold) == allowed
 
 

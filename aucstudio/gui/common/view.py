@@ -69,6 +69,8 @@ class PageView(QWidget):
         The conclusion: one sentence, and details on demand.
     shows_threshold : bool
         Class attribute: whether the page shows the threshold and its errors.
+    is_stale : bool
+        Whether the page is to be refreshed, soon if it is visible.
     lacks, soon, aim : str
         Class attributes, for an empty page: what the selected run does not have, what follows
         while a run is training, and what the page shows.
@@ -114,7 +116,7 @@ class PageView(QWidget):
         self.frame = down(top, (self.body, 1), self.sentence, around=(8, 8, 8, 0))
         self.setLayout(self.frame)
         self.picture_verbs: Sequence[QAction] = ()
-        self._stale = self._is_new = True
+        self.is_stale = self._is_new = True
         self.making = Steps()
 
     def _on_session_changed(self, fields: Set[str]) -> None:
@@ -128,7 +130,7 @@ class PageView(QWidget):
 
     def update_part(self, update: Callable[[], object]) -> None:
         """Update a part of a visible page; a hidden page is refreshed as a whole later."""
-        if not self._stale:
+        if not self.is_stale:
             update() if self.isVisible() else self.mark_stale()
 
     def set_content(self, layout: QLayout, hint: str, *, scrolls: bool = False) -> None:
@@ -158,7 +160,7 @@ class PageView(QWidget):
     def busy(self) -> bool:
         """Return whether a part of the page is being computed, or will be after a drag."""
         is_waiting = "band_rested" in self.listens_to and self.session.is_band_moving
-        is_waiting |= self._stale and self.isVisible()
+        is_waiting |= self.is_stale and self.isVisible()
         return is_waiting or any(answer.busy for answer in self.findChildren(Answer))
 
     def forget_answers(self) -> None:
@@ -314,7 +316,7 @@ class PageView(QWidget):
 
     def mark_stale(self) -> None:
         """Refresh soon, or when the page becomes visible."""
-        self._stale = True
+        self.is_stale = True
         if self.isVisible():
             self.session.turns.ask(self._refresh_if_stale)
 
@@ -375,7 +377,7 @@ class PageView(QWidget):
         return f"No run yet: choose a method and press Run to see {aim}."
 
     def _refresh_if_stale(self) -> None:
-        if self._stale:
-            self._stale = False
+        if self.is_stale:
+            self.is_stale = False
             self.refresh()
             self.keep_still()

@@ -219,8 +219,8 @@ class RunDetails(Card):
         self._add_body()
         self._add_buttons()
         figures.arrived.connect(self._on_figures)
-        session.listen(self.refresh, "selection", "runs")
-        session.listen(self._show_figures, "band_rested", "table")
+        session.listen(self.refresh, "selection", "runs", "table")
+        session.listen(self._show_figures, "band_rested")
         self.refresh()
 
     def minimumSizeHint(self) -> QSize:
@@ -282,6 +282,7 @@ class RunDetails(Card):
         self.export.setVisible(bool(record.splits))
         self.settings.show_lines(_settings_lines(shown))
         show_note(self.remarks, "\n".join(texts(fit_remarks(record))))
+        self._ask_for_leaks(record)
         self._show_figures()
 
     def _show_figures(self) -> None:
@@ -295,7 +296,6 @@ class RunDetails(Card):
         found = self._figures.of(record) if has_figures else None
         if not self._figures.is_current(record):
             found = None  # figures of another range must not look like those of the present one
-        self._ask_for_leaks(record)
         self.warnings.show_sentences(self._cautions(shown, found))
         if not has_figures:
             return

@@ -374,7 +374,7 @@ class RunsPanel(QWidget):
         session.listen(self._show_selection, "selection")
         # The offer holds for the settings at that time.
         session.listen(self._outdate_notice, "plan", "table")
-        session.listen(self._on_moved, "live")
+        session.listen(self._show_empty, "live")
         view.selectionModel().currentRowChanged.connect(self._on_current)
         view.selectionModel().selectionChanged.connect(lambda *_: self._show_count())
         self._edited = delayed(self, 0, self._show_selection)
@@ -393,7 +393,7 @@ class RunsPanel(QWidget):
 
     def _on_moved(self) -> None:
         listed, made = self.model.rowCount() > 0, bool(self.model.items)
-        self.empty.setVisible(not made and not self.queue.model.items)
+        self._show_empty()
         self.filter.setVisible(made)
         self.menu_button.setVisible(made)
         self.view.setVisible(listed)
@@ -402,6 +402,9 @@ class RunsPanel(QWidget):
         show_note(self.unfound, f"No run matches “{self.model.needle}”." if nothing else "")
         self._show_selection()
         self._show_count()
+
+    def _show_empty(self) -> None:
+        self.empty.setVisible(not self.model.items and not self.queue.model.items)
 
     def _show_count(self) -> None:
         made, listed = len(self.model.items), len(self.model.listed())

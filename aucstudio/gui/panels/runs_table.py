@@ -270,7 +270,7 @@ class RowDelegate(QStyledItemDelegate):
         return QSize(super().sizeHint(option, index).width(), self.row_height())
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        below, caution = self._below(index), bool(index.data(CAUTION))
+        below, caution = self.below(index), bool(index.data(CAUTION))
         shown = QStyleOptionViewItem(option)
         self.initStyleOption(shown, index)
         style = self._view.style() or QApplication.style()
@@ -283,7 +283,8 @@ class RowDelegate(QStyledItemDelegate):
         text = text.removesuffix(index.data(BELOW) or "").rstrip()
         self._write(painter, area, shown, text, below)
 
-    def _below(self, index: Index) -> str:
+    def below(self, index: Index) -> str:
+        """Return the second line of a cell."""
         own = index.data(BELOW) or ""
         if index.column() != KEYS.index(NAME):
             return own

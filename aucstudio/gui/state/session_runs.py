@@ -70,7 +70,7 @@ class Runs:
         """Subscribe to the runs of a study."""
         runner = study.runner
         runner.at_once = self._place.at_once
-        runner.configure(study.home, functools.partial(self._begin, study), self._fits)
+        runner.configure(functools.partial(self._begin, study), self._fits)
         runner.changed.connect(functools.partial(self.on_moved, study))
         runner.failed.connect(self._session.failed)
         runner.ended.connect(functools.partial(self._on_ended, study))
@@ -241,10 +241,11 @@ class Runs:
 
     # ------------------------------------------------------------- starting and ending
 
-    def _begin(self, study: StudyState, plan: PlannedRun, live: LiveRun) -> RunTask:
+    def _begin(self, study: StudyState, waiting: Waiting) -> RunTask:
         if study is self._session.study:
             self._session.keep_soon.start()  # the project may be new
-        return submit(plan, self._place_of(study, plan.experiment), live.home, compute_figures)
+        plan = PlannedRun(waiting.experiment, waiting.table, None)
+        return submit(plan, self._place_of(study, plan.experiment), study.home, compute_figures)
 
     def _place_of(self, study: StudyState, experiment: Experiment) -> Place:
         """Return where a run is made."""
