@@ -68,8 +68,9 @@ class _Words(pg.GraphicsWidget):
         font = QApplication.font()
         font.setPointSizeF(letters)
         self.setFont(font)
-        size = QFontMetricsF(font).size(0, words)
-        self.setMinimumSize(math.ceil(size.width()) + _AROUND, math.ceil(size.height()) + _AROUND)
+        size = QFontMetricsF(font).size(0, words) + QSizeF(_AROUND, _AROUND)
+        self.setMinimumSize(size)
+        self.setPreferredSize(size)
 
     def boundingRect(self) -> QRectF:
         return QRectF(self.rect())

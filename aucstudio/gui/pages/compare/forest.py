@@ -152,14 +152,15 @@ class ForestPlot(QObject):
     # ------------------------------------------------------------- drawing
 
     def _draw_whiskers(self, looks: Sequence[RunLook]) -> None:
-        self.plot.removeItem(*self.whiskers)
         areas = [run.measured(self._measure) for run in self._runs]
-        self.whiskers = [
-            pg.PlotCurveItem(list(area.bounds), [k, k], pen=run_pen(look, 2.5))
-            for k, area, look in zip(self._rows, areas, looks, strict=True)
-            if area.known
-        ]
-        self.plot.addItem(*self.whiskers, ignoreBounds=True)
+        known = [one for one in zip(self._rows, areas, looks, strict=True) if one[1].known]
+        while len(self.whiskers) > len(known):
+            self.plot.removeItem(self.whiskers.pop())
+        while len(self.whiskers) < len(known):
+            self.whiskers.append(pg.PlotCurveItem())
+            self.plot.addItem(self.whiskers[-1], ignoreBounds=True)
+        for whisker, (k, area, look) in zip(self.whiskers, known, strict=True):
+            whisker.setData(list(area.bounds), [k, k], pen=run_pen(look, 2.5))
 
     def _draw_dots(self, looks: Sequence[RunLook]) -> None:
         colours = [run_colour(current_theme(), look.colour) for look in looks]
