@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication
 from aucstudio import __version__
 from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.main_window import MainWindow
-from aucstudio.gui.state.background import delayed, ticking
+from aucstudio.gui.state.background import Turns, ticking
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.windows import the_windows
 from aucstudio.project import scratch
@@ -64,7 +64,6 @@ class Collector(QObject):
 
 
 _SWITCH_SECONDS = 0.0005
-_STEP_MILLISECONDS = 20
 # What the workplace needs, without and with Qt.
 _PLAIN_LIBRARIES = (
     *("pydoc", "xml.etree.ElementTree"),
@@ -149,21 +148,23 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
 
 
 def get_ready(window: MainWindow) -> None:
-    """Make the workplace while the start page is shown, in steps."""
-    loading, libraries = _load_the_rest(), [*_QT_LIBRARIES]
+    """Make the workplace while the start page is shown."""
+    loading, turns = _load_the_rest(), Turns(window)
 
-    def take_step() -> None:
-        if libraries and loading.ended:
-            # PySide makes a class when it is first used, and pyqtgraph uses all of them.
-            library = importlib.import_module(libraries.pop(0))
-            assert all(hasattr(library, name) for name in dir(library))
-        elif loading.ended:
-            window.make_workplace()
-        if not window.has_workplace:
-            following.start()
+    def look() -> None:
+        if loading.ended:
+            waiting.stop()
+            loads = (functools.partial(_load_classes, library) for library in _QT_LIBRARIES)
+            turns.ask(*loads, window.begin_workplace)
 
-    following = delayed(window, _STEP_MILLISECONDS, take_step)
-    following.start()
+    waiting = ticking(window, 50, look)
+    waiting.start()
+
+
+def _load_classes(library: str) -> None:
+    """Load a library; PySide makes a class at its first use, and pyqtgraph uses all of them."""
+    loaded = importlib.import_module(library)
+    assert all(hasattr(loaded, name) for name in dir(loaded))
 
 
 @functools.cache

@@ -84,24 +84,27 @@ class MainWindow(StudyWindow):
     @property
     def workplace(self) -> Workplace:
         """Page area and side columns; made when they are first requested."""
-        while not self.has_workplace:
-            self.make_workplace()
-        assert self._workplace is not None
-        return self._workplace
+        workplace = self.begin_workplace()
+        if not self.has_workplace:
+            workplace.making.take_all()
+        return workplace
 
-    def make_workplace(self) -> None:
-        """Take a step in making the workplace."""
+    def begin_workplace(self) -> Workplace:
+        """Begin to make the workplace, a part in each turn of the event loop."""
         if self._workplace is None:
             from aucstudio.gui.workplace import Workplace
 
             self._workplace = Workplace(self, self.session, self.actions_, self._middle)
-        elif not self._workplace.making.take() and not self.has_workplace:
-            self.has_workplace = True
-            self.centre.addWidget(self.deck)
-            self._rows.addWidget(self.workplace.sides, stretch=1)
-            self._connect_workplace()
-            self._refresh_best()
-            self._refresh_state()
+            self._workplace.making.ask(self._show_workplace)
+        return self._workplace
+
+    def _show_workplace(self) -> None:
+        self.has_workplace = True
+        self.centre.addWidget(self.deck)
+        self._rows.addWidget(self.workplace.sides, stretch=1)
+        self._connect_workplace()
+        self._refresh_best()
+        self._refresh_state()
 
     @property
     def deck(self) -> Deck:

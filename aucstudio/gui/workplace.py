@@ -26,7 +26,7 @@ from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.gui.panels.method_panel import MethodPanel
 from aucstudio.gui.panels.runs_panel import RunsPanel
 from aucstudio.gui.panels.validation_panel import ValidationPanel
-from aucstudio.gui.state.background import Steps
+from aucstudio.gui.state.background import Turns
 from aucstudio.gui.state.session import Session
 
 DATA, MODEL = "data_view", "model_view"
@@ -35,7 +35,7 @@ DATA, MODEL = "data_view", "model_view"
 class Workplace:
     """The columns and the pages of one window; a page is made when it is first shown.
 
-    It is complete when the steps of ``making`` are taken.
+    It is complete when all turns of ``making`` are taken.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ class Workplace:
         for package in ("aucstudio.gui", "pyqtgraph"):
             catch_errors_of_overrides(package)
         self._window, self._session, self._actions = window, session, actions
-        self.making = Steps()
-        self.making.add(self._make_setup, self._make_runs, self._make_deck)
-        self.making.add(partial(self._lay_out, middle), self._connect)
+        self.making = Turns(window)
+        self.making.ask(self._make_setup, self._make_runs, self._make_deck)
+        self.making.ask(partial(self._lay_out, middle), self._connect)
 
     def _make_setup(self) -> None:
         session, actions = self._session, self._actions

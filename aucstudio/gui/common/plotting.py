@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
@@ -146,6 +147,15 @@ def style_plot(plot: Plot) -> None:
 def data_tip(x: float, y: float, data: str) -> str:
     """Return the tooltip of a mark whose data is its tooltip."""
     return data
+
+
+def fit_lines(plot: Plot, items: list[pg.PlotCurveItem], count: int, **options: Any) -> None:
+    """Add lines to a plot, or remove some, until there are so many; they have no bounds."""
+    while len(items) > count:
+        plot.removeItem(items.pop())
+    while len(items) < count:
+        items.append(pg.PlotCurveItem(**options))
+        plot.addItem(items[-1], ignoreBounds=True)
 
 
 def show_dots(item: pg.ScatterPlotItem, lines: Iterable[Dots]) -> None:

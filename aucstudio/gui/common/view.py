@@ -31,7 +31,7 @@ from aucstudio.gui.common.plotting import style_plot
 from aucstudio.gui.common.sentence import Sentence
 from aucstudio.gui.common.theme import scaled, set_icon
 from aucstudio.gui.common.widgets import hint_label, named
-from aucstudio.gui.state.background import Answer, Steps
+from aucstudio.gui.state.background import Answer, Turns
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results.page import Block
@@ -46,7 +46,7 @@ class PageView(QWidget):
 
     A subclass adds controls to ``controls``, calls ``set_content`` with its pictures, and
     implements ``refresh`` and, if it shows the run in progress, ``refresh_live``. What takes long
-    to make is added to ``making``.
+    to make is asked of ``making`` in steps; what a step makes has a parent when the step ends.
 
     Attributes
     ----------
@@ -54,8 +54,8 @@ class PageView(QWidget):
         Class attribute: maps a field of the session to the method that handles its change:
         ``mark_stale``, ``follow_live``, or a method that updates a part of a visible page.
     session : Session
-    making : Steps
-        Of making its parts, taken before it is shown.
+    making : Turns
+        Of making its parts.
     controls, body : QHBoxLayout
     pictures : sequence of Plot
         All plots of the page.
@@ -117,7 +117,7 @@ class PageView(QWidget):
         self.setLayout(self.frame)
         self.picture_verbs: Sequence[QAction] = ()
         self.is_stale = self._is_new = True
-        self.making = Steps()
+        self.making = Turns(self)
 
     def _on_session_changed(self, fields: Set[str]) -> None:
         handlers = {self.listens_to[field] for field in fields & self.listens_to.keys()}
@@ -343,7 +343,7 @@ class PageView(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.sentence.fit()  # its lines depend on the height of the page too
-        if self.making.are_done:  # the first size comes before the page is shown
+        if not self.making.waiting:  # the first size comes before the page is shown
             self.fit_page()
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -131,12 +131,12 @@ class Deck(QWidget):
         return self._begun[name]
 
     def _make_next(self) -> None:
-        """Make a part of a view whose tile is on the screen; the next one in another turn."""
+        """Make the view of one tile that is on the screen; the next one in another turn."""
         fronts = [self.in_tile(k)[0] for k, tile in enumerate(self.tiles) if tile.lacks_view]
         if lacking := [name for name in fronts if name not in self._made]:
             self._turns.ask(self._make_next)
             is_begun = lacking[0] in self._begun
-            if not self._begin(lacking[0]).making.take() and is_begun:
+            if not self._begin(lacking[0]).making.waiting and is_begun:
                 self.view(lacking[0])
 
     def offer_in_pictures(self, actions: Sequence[QAction]) -> None:

@@ -55,47 +55,20 @@ class Turns(QObject):
         self.waiting: deque[Callable[[], object]] = deque()
         self._next = delayed(self, 0, self._take)
 
-    def ask(self, action: Callable[[], object]) -> None:
-        """Call a function soon, once however often it is requested."""
-        if action not in self.waiting:
-            self.waiting.append(action)
+    def ask(self, *actions: Callable[[], object]) -> None:
+        """Call functions soon, each once however often it is requested."""
+        self.waiting.extend(action for action in actions if action not in self.waiting)
         self._next.start()
+
+    def take_all(self) -> None:
+        """Call the functions that wait now."""
+        while self.waiting:
+            self.waiting.popleft()()
 
     def _take(self) -> None:
         if self.waiting:
             self._next.start()
             self.waiting.popleft()()
-
-
-class Steps:
-    """Steps of making a part of the window, each short enough for a turn of the event loop.
-
-    What a step makes has a parent when the step ends, so that it is deleted with the window.
-    """
-
-    def __init__(self) -> None:
-        self._left: deque[Callable[[], object]] = deque()
-
-    def add(self, *steps: Callable[[], object]) -> None:
-        """Append steps."""
-        self._left.extend(steps)
-
-    def take(self) -> bool:
-        """Take the next step; return whether there was one."""
-        if self._left:
-            self._left.popleft()()
-            return True
-        return False
-
-    def take_all(self) -> None:
-        """Take the steps that are left."""
-        while self.take():
-            pass
-
-    @property
-    def are_done(self) -> bool:
-        """Whether no step is left."""
-        return not self._left
 
 
 # The picture of a short task changes at once instead of flickering.

@@ -89,7 +89,7 @@ class CompareView(PageView):
         self._filled = self._compared = object()
         self._answer = Answer(self, self._show, self._on_failed, keep=_KEPT)
         self._make_controls()
-        self.making.add(self._make_picture, self._make_tables, self._make_groups)
+        self.making.ask(self._make_picture, self._make_tables, self._make_groups)
         session.listen(self.forget_answers, "table")
 
     # ------------------------------------------------------------- making

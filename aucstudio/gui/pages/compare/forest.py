@@ -15,7 +15,15 @@ from PySide6.QtWidgets import QFrame, QGraphicsRectItem, QScrollArea
 
 from aucstudio.gui.common.curve_figures import chance_area
 from aucstudio.gui.common.plain_text import elided
-from aucstudio.gui.common.plotting import data_tip, faded, finite_range, make_plot, pen, run_pen
+from aucstudio.gui.common.plotting import (
+    data_tip,
+    faded,
+    finite_range,
+    fit_lines,
+    make_plot,
+    pen,
+    run_pen,
+)
 from aucstudio.gui.common.table import in_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol, scaled
 from aucstudio.gui.pages.compare.words import ShownComparison, run_name
@@ -154,11 +162,7 @@ class ForestPlot(QObject):
     def _draw_whiskers(self, looks: Sequence[RunLook]) -> None:
         areas = [run.measured(self._measure) for run in self._runs]
         known = [one for one in zip(self._rows, areas, looks, strict=True) if one[1].known]
-        while len(self.whiskers) > len(known):
-            self.plot.removeItem(self.whiskers.pop())
-        while len(self.whiskers) < len(known):
-            self.whiskers.append(pg.PlotCurveItem())
-            self.plot.addItem(self.whiskers[-1], ignoreBounds=True)
+        fit_lines(self.plot, self.whiskers, len(known))
         for whisker, (k, area, look) in zip(self.whiskers, known, strict=True):
             whisker.setData(list(area.bounds), [k, k], pen=run_pen(look, 2.5))
 

@@ -80,7 +80,7 @@ class DataView(PageView):
         self.controls.put(self.filters.class_combo)
         self.controls.put(self.filters.part_combo)
         self.split_combo = self.choose_split("data_split_combo")
-        self.making.add(self._make_grids, self._make_card, self._make_tables, self._connect)
+        self.making.ask(self._make_grids, self._make_card, self._make_tables, self._connect)
 
     # ------------------------------------------------------------- making
 

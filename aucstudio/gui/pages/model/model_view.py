@@ -72,7 +72,7 @@ class ModelView(PageView):
         self._bars, self.stack = across(STRETCH), QStackedWidget()
         self.set_content(down(self._bars, (self.stack, 1)), "No model yet")
         others = [partial(self._add, kind) for kind in _PARTS]
-        self.making.add(self._make_weights, *others, self._make_row)
+        self.making.ask(self._make_weights, *others, self._make_row)
 
     def _make_weights(self) -> None:
         self.weights = self._add(WeightsPart)

@@ -74,7 +74,7 @@ class ScoresView(PageView):
         self._finished: tuple[ShownRun, int, SplitResult] | None = None
         self._band_ends = (-math.inf, math.inf)
         self._make_controls()
-        self.making.add(self._make_picture, self._make_chooser, self._make_worst)
+        self.making.ask(self._make_picture, self._make_chooser, self._make_worst)
 
     # ------------------------------------------------------------- making
 

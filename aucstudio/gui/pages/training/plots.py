@@ -17,7 +17,15 @@ from aucstudio.gui.common.plain_text import plain_tooltip, shortened
 from aucstudio.gui.common.plots.axes import NumberAxis
 from aucstudio.gui.common.plots.legend import Entry, Legend, keep_sample
 from aucstudio.gui.common.plots.plot import Plot, Range
-from aucstudio.gui.common.plotting import faded, make_plot, pen, run_pen, show_dots, style_plot
+from aucstudio.gui.common.plotting import (
+    faded,
+    fit_lines,
+    make_plot,
+    pen,
+    run_pen,
+    show_dots,
+    style_plot,
+)
 from aucstudio.gui.common.theme import current_theme, run_symbol
 from aucstudio.gui.pages.training.progress import HELD, MEMBER, SECONDS, TRAIN, Course, area_name
 from aucstudio.notices import text
@@ -91,12 +99,7 @@ class CourseLines:
 
     def draw(self, lines: Sequence[CourseLine]) -> None:
         """Draw these lines only; items are reused."""
-        while len(self.items) > len(lines):
-            self.plot.removeItem(self.items.pop())
-        while len(self.items) < len(lines):
-            item = pg.PlotCurveItem(connect="finite", antialias=True)
-            self.plot.addItem(item, ignoreBounds=True)
-            self.items.append(item)
+        fit_lines(self.plot, self.items, len(lines), connect="finite", antialias=True)
         self.drawn, dotted = list(lines), []
         for item, line in zip(self.items, lines, strict=True):
             depth = 40 if line.course.is_live else 20 * line.is_strong
