@@ -6,7 +6,6 @@ the modules of all methods.
 
 from __future__ import annotations
 
-import functools
 import importlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
@@ -54,20 +53,15 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-@functools.cache
-def _declared(key: str) -> type[AUCClassifier]:
-    module = importlib.import_module(f"{__name__}.methods.{method_entries()[key]['module']}")
-    for name, found in vars(module).items():
-        if name.lower() == key.replace("-", ""):
-            return cast("type[AUCClassifier]", found)
-    raise AttributeError(f"{module.__name__} declares no method with the key {key!r}")
-
-
 class _Declared(Mapping[str, "type[AUCClassifier]"]):
     """Every method by its id, as declared; a class is loaded when it is looked up."""
 
     def __getitem__(self, key: str) -> type[AUCClassifier]:
-        return _declared(key)
+        module = importlib.import_module(f"{__name__}.methods.{method_entries()[key]['module']}")
+        for name, found in vars(module).items():
+            if name.lower() == key.replace("-", ""):
+                return cast("type[AUCClassifier]", found)
+        raise AttributeError(f"{module.__name__} declares no method with the key {key!r}")
 
     def __contains__(self, key: object) -> bool:
         return key in method_entries()

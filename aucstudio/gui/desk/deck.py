@@ -131,13 +131,16 @@ class Deck(QWidget):
         return self._begun[name]
 
     def _make_next(self) -> None:
-        """Make the view of one tile that is on the screen; the next one in another turn."""
-        fronts = [self.in_tile(k)[0] for k, tile in enumerate(self.tiles) if tile.lacks_view]
-        if lacking := [name for name in fronts if name not in self._made]:
+        """Make and show the view of one tile on the screen; the next one in another turn."""
+        lacking = [k for k, tile in enumerate(self.tiles) if tile.lacks_view]
+        if lacking:
             self._turns.ask(self._make_next)
-            is_begun = lacking[0] in self._begun
-            if not self._begin(lacking[0]).making.waiting and is_begun:
-                self.view(lacking[0])
+            name = self.in_tile(lacking[0])[0]
+            is_begun = name in self._begun
+            if name in self._made:
+                self.tiles[lacking[0]].show_front(self._made[name])
+            elif not self._begin(name).making.waiting and is_begun:
+                self.view(name)
 
     def offer_in_pictures(self, actions: Sequence[QAction]) -> None:
         """Offer actions on pictures in the menus of all plots."""
@@ -417,12 +420,16 @@ class Deck(QWidget):
             tile.setVisible(bool(names))
             tile.show_tabs(self._tabs(names), names[0] if names else "")
             # Before a view leaves: else Qt shows another one in its place.
-            tile.show_front(self._made.get(names[0]) if names else None)
+            front = self._made.get(names[0]) if names else None
+            tile.show_front(front if tile.shows(front) else None)
             set_style(tile.bar, "active", not several or names[:1] == self._recent[:1])
         for tile, names in held:
             for view in [self._made[name] for name in names if name in self._made]:
                 tile.hold(view)
-            tile.show_front(self._made.get(names[0]) if names else None)
+            front = self._made.get(names[0]) if names else None
+            # The views of other tiles follow, each in a turn of its own.
+            is_shown = names[:1] == self._recent[:1] or tile.shows(front)
+            tile.show_front(front if is_shown else None)
         for k, column in enumerate(self.columns):
             column.setVisible(bool(self.in_tile(k) or self.in_tile(k + _DOWN)))
         for name, view in self._made.items():
