@@ -8,6 +8,8 @@ import sys
 import pytest
 from numba.core.caching import IndexDataCacheFile
 
+from tests.conftest import write_file
+
 FUNCTION = """
 from aucstudio.engine.compiled import kernel
 
@@ -82,9 +84,7 @@ def loaded(path):
 
 @pytest.fixture
 def source(tmp_path):
-    path = tmp_path / "cached_functions.py"
-    path.write_text(FUNCTION)
-    return path
+    return write_file(tmp_path / "cached_functions.py", FUNCTION)
 
 
 @pytest.mark.parametrize("ending", [".nbi", ".nbc"])

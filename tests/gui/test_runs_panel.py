@@ -20,7 +20,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.results.leaks import leaks_used
 from aucstudio.project.results.summary import Estimate, auc_summary, pauc_summary
 from aucstudio.project.runs.record import FAILED, STOPPED
-from tests.gui.conftest import PATIENCE, card_lines, card_text, make_record
+from tests.gui.conftest import PATIENCE, card_lines, card_text, expose, make_record
 
 Key = Qt.Key
 FOLDS = Validation(scheme="folds", folds=5, repeats=2)
@@ -42,11 +42,7 @@ NAMES = ("plain", "stiff", "narrow", "folded")
 
 @pytest.fixture
 def panel(table_session, records, qtbot):
-    made = RunsPanel(table_session)
-    qtbot.addWidget(made)
-    made.resize(600, 900)
-    with qtbot.waitExposed(made):
-        made.show()
+    made = expose(qtbot, RunsPanel(table_session), 600, 900)
     fill(table_session, dict(zip(NAMES, records, strict=True)))
     wait(qtbot, made)
     return made

@@ -35,6 +35,7 @@ from aucstudio.project.runs.experiment_file import read_study, write_study
 from aucstudio.project.runs.planning import DEFAULT_BAND, plan_on
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.work.parallel import evaluator_of
+from tests.conftest import write_file
 
 MONTHS = {"scheme": "forward", "time": "month", "folds": 4}
 some_times = npst.arrays(
@@ -291,19 +292,17 @@ def test_experiments_of_other_schemes_keep_their_identity(dated):
     assert again.validation == left
 
 
-def test_experiment_files_and_commands_declare_forward_splits(dated, dated_file, tmp_path, capsys):
+def test_experiment_files_and_commands_declare_forward_splits(dated, dated_file, tmp_path, printed):
     how = Validation(**MONTHS, gap=1.0, window=6.0)
     experiment = plan_on(dated, "auc-rls", {}, how, (0.0, 0.1))
-    path = tmp_path / "ahead.toml"
-    path.write_text(write_study([experiment], tmp_path), encoding="utf-8")
+    path = write_file(tmp_path / "ahead.toml", write_study([experiment], tmp_path))
     assert read_study(path).experiments[0].id == experiment.id
     brief = '[data]\nfile = "dated.csv"\n[validation]\ntime = "month"\nfolds = 4\n'
     path.write_text(f'format = 1\n{brief}[[runs]]\nmethod = "auc-rls"\n', encoding="utf-8")
     assert read_study(path).experiments[0].validation == Validation(**MONTHS)
     words = f"--method auc-rls --label {experiment.data.label} --time month --steps 4".split()
     words += ["--positive", experiment.data.positive, "--gap", "1", "--window", "6"]
-    assert main(["--quiet", "train", str(dated_file), *words, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = printed("--quiet", "train", dated_file, *words)
     assert len(document["runs"][0]["auc"]["per_split"]) == 4
 
 

@@ -23,6 +23,7 @@ from aucstudio.project.runs.experiment_file import read_study
 from aucstudio.project.runs.planning import plan_experiment, planned_run
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.work.parallel import evaluator_of
+from tests.conftest import write_file
 
 GROUPED = {"patient": "group"}
 FOLDS = Validation(scheme="folds", folds=4, repeats=2, seed=3)
@@ -375,8 +376,7 @@ def test_test_file_with_training_patients_is_refused(tmp_path, patients_file):
 
 def test_test_file_without_the_group_column_is_noted(tmp_path, patients_file):
     lines = [line.split(",", 1)[1] for line in patients_file.read_text("utf-8").splitlines()]
-    other = tmp_path / "bare.csv"
-    other.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    other = write_file(tmp_path / "bare.csv", "\n".join(lines) + "\n")
     table = opened(patients_file)
     experiment = planned(table, Validation("file", test_file=str(other)))
     record = execute(experiment, table, opened(other, {}))
