@@ -65,7 +65,7 @@ def test_failed_part_is_named(monkeypatch, capsys):
     def broken(_folder):
         raise OSError("no such library")
 
-    monkeypatch.setattr(self_test, "_PARTS", {"files": lambda _folder: "there", "read": broken})
+    monkeypatch.setattr(self_test, "PARTS", {"files": lambda _folder: "there", "read": broken})
     assert self_test.run(argparse.Namespace()) == 1
     _head, *lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[:2]] == ["ok", "FAILED"]

@@ -44,7 +44,7 @@ def run(_options: argparse.Namespace) -> int:
     say(f"AUC Studio {__version__}, Python {platform.python_version()}, {platform.platform()}")
     failed = []
     with scratch.folder() as folder, _home(folder / "home"):
-        for name, part in _PARTS.items():
+        for name, part in PARTS.items():
             began = time.perf_counter()
             try:
                 outcome = f"ok      {name}: {part(folder)}"
@@ -53,7 +53,7 @@ def run(_options: argparse.Namespace) -> int:
                 outcome = f"FAILED  {name}: {type(error).__name__}: {error}"
             say(f"{outcome} ({time.perf_counter() - began:.1f} s)")
             sys.stdout.flush()
-    say(f"{len(failed)} of {len(_PARTS)} parts failed: {', '.join(failed)}" if failed else "passed")
+    say(f"{len(failed)} of {len(PARTS)} parts failed: {', '.join(failed)}" if failed else "passed")
     return RUN_FAILED if failed else DONE
 
 
@@ -206,7 +206,7 @@ def _window(folder: Path) -> str:
     return f"{width} × {height} pixels, {shown} runs"
 
 
-_PARTS: dict[str, Callable[[Path], str]] = {
+PARTS: dict[str, Callable[[Path], str]] = {
     "files": _files,
     "read": _read,
     "train": _train,

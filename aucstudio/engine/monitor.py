@@ -74,7 +74,7 @@ def one_by_one(
         yield task, work(task, check)
 
 
-_STAGE_INTERVAL = 0.05
+STAGE_INTERVAL = 0.05  # least seconds between two reports of a stage
 
 
 class Monitor:
@@ -139,7 +139,7 @@ class Monitor:
 
     def _is_due(self) -> bool:
         now = time.perf_counter()
-        if self._callback is None or now - self._last_stage < _STAGE_INTERVAL:
+        if self._callback is None or now - self._last_stage < STAGE_INTERVAL:
             return False
         self._last_stage = now
         return True

@@ -63,6 +63,9 @@ class Exports(QObject):
             export_script=self._on_script,
         )
         deck.offer_in_pictures(actions.of_picture())
+        deck.active_changed.connect(self.refresh)
+        session.listen(self.refresh, "table", "runs", "selection")
+        self.refresh()
 
     def refresh(self) -> None:
         """Enable the actions that have something to export."""

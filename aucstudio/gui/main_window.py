@@ -52,6 +52,7 @@ class MainWindow(StudyWindow):
         self._connect()
         self.setAcceptDrops(True)
         self._refresh_state()
+        self._refresh_starts()
         self.preferences = WindowPreferences(self)
 
     # ------------------------------------------------------------- assembly
@@ -83,6 +84,7 @@ class MainWindow(StudyWindow):
             self.centre.addWidget(self.deck)
             self._rows.addWidget(self.workplace.sides, stretch=1)
             self._connect_workplace()
+            self._refresh_best()
             self._refresh_state()
         return self._workplace
 
@@ -123,9 +125,10 @@ class MainWindow(StudyWindow):
         self.welcome.open_project_asked.connect(actions.open_project.trigger)
         self.welcome.example_asked.connect(self.open_example)
         self.welcome.path_asked.connect(self.open_path)
-        session.listen(self._refresh_state, "table", "runs", "selection")
-        session.listen(self._refresh_starts, "plan")
-        session.listen(self._on_live, "live", "best")
+        session.listen(self._refresh_state, "table", "runs")
+        session.listen(self._refresh_starts, "plan", "table")
+        session.listen(self._refresh_best, "best")
+        session.listen(self._on_live, "live")
         session.message.connect(self.statusBar().showMessage)
         session.failed.connect(self.messages.add)
         session.informed.connect(self.messages.inform)
@@ -155,8 +158,6 @@ class MainWindow(StudyWindow):
         shows_study = self.shows_study
         if not shows_study:
             self.welcome.refresh()
-        self._refresh_starts()
-        actions.stop.setEnabled(session.busy)
         offer_combination(actions.combine, session)
         actions.save_project.setEnabled(shows_study)
         actions.save_project_as.setEnabled(shows_study)
@@ -165,10 +166,8 @@ class MainWindow(StudyWindow):
         self.setWindowTitle(f"{title} — AUC Studio" if title else "AUC Studio")
         self.statusBar().showMessage(session.study.status)
         if shows_study or self.has_workplace:
-            self.workplace.exports.refresh()
             self.workplace.sides.at_work(shows_study)
             self.centre.setCurrentWidget(self.deck if shows_study else self.welcome)
-            self._refresh_best()
             self.deck.refresh_actions(actions, shows_study)
             self.deck.name_windows(title or "AUC Studio")
 
@@ -177,7 +176,7 @@ class MainWindow(StudyWindow):
         runs, actions = self.session.runs, self.actions_
         of_plan, of_table = runs.why_not(self.session.plan.validation), runs.why_not()
         if not of_plan and self.has_workplace:
-            of_plan = self.workplace.validation_panel.band_error()
+            of_plan = self.workplace.validation_panel.band_error
         for start, why in (
             *((actions.run, of_plan), (actions.tune, of_plan)),
             *((actions.find_best, of_table), (actions.add_scores, of_table)),
@@ -186,12 +185,11 @@ class MainWindow(StudyWindow):
             start.setEnabled(not why)
 
     def _refresh_best(self) -> None:
-        self.deck.hide_tabs(() if self.session.best.standings() else {BEST})
+        if self.has_workplace:
+            self.deck.hide_tabs(() if self.session.best.standings() else {BEST})
 
     def _on_live(self) -> None:
         self.actions_.stop.setEnabled(self.session.busy)
-        if self.has_workplace:
-            self._refresh_best()
         self.close_if_done()
 
     def keep_layout(self) -> None:
@@ -268,7 +266,6 @@ class MainWindow(StudyWindow):
     def _run(self, *, tuned: bool, again: bool = False) -> None:
         commit_typing()
         try:
-            self.workplace.validation_panel.check()
             self.workplace.method_panel.check()
             planned = self.session.runs.planned(tuned=tuned)
             same = None if again else self.session.runs.twin_of(planned)

@@ -80,7 +80,7 @@ def visit(application, pauses, name, act, view):
         application.processEvents()
         time.sleep(0.0005)
         elapsed = time.perf_counter() - start
-        if view.busy() or view._stale:
+        if view.busy() or view.is_stale:
             quiet = None
         elif quiet is None:
             quiet = time.perf_counter()

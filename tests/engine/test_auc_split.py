@@ -121,7 +121,7 @@ def test_tree_equals_that_of_exhaustive_search(seed):
 def test_small_work_portions_give_the_same_tree(cells, monkeypatch):
     X, y = sample(3, N=300)
     whole = AUCSplit().fit(X, y)
-    monkeypatch.setattr(tree_growth, "_CELLS_PER_LOOK", cells)
+    monkeypatch.setattr(tree_growth, "CELLS_PER_LOOK", cells)
     parts = AUCSplit().fit(X, y)
     for name, expected in whole.scorer_.arrays().items():
         np.testing.assert_array_equal(parts.scorer_.arrays()[name], expected)

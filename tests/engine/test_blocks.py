@@ -231,7 +231,7 @@ def test_stopped_fit_keeps_the_current_iterate(key, rows):
 
 @pytest.mark.parametrize("key", ["rank-svm", "nsauc"])
 def test_fit_can_be_stopped_while_reading_rows(key, rows, monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    monkeypatch.setattr("aucstudio.engine.monitor.STAGE_INTERVAL", 0.0)
     X, positive = rows
     steps = []
 

@@ -134,11 +134,11 @@ def test_fit_beyond_memory_is_refused_with_advice(planned, monkeypatch):
 
 @pytest.mark.parametrize("written", ["12000000\n", "max\n", None])
 def test_memory_limit_of_a_container_is_respected(monkeypatch, tmp_path, written):
-    monkeypatch.setattr(experiments, "_LIMIT_FILES", ())
+    monkeypatch.setattr(experiments, "CONTAINER_LIMIT_FILES", ())
     whole = experiments.memory_limit()
     assert whole > 1e8
     limit = tmp_path / "memory.max"
-    monkeypatch.setattr(experiments, "_LIMIT_FILES", (limit,))
+    monkeypatch.setattr(experiments, "CONTAINER_LIMIT_FILES", (limit,))
     if written is not None:
         limit.write_text(written)
     assert experiments.memory_limit() == (12e6 if written == "12000000\n" else whole)

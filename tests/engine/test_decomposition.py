@@ -60,7 +60,7 @@ def test_every_row_satisfies_its_optimality_condition(table, C, kernel):
 def test_kernel_rows_that_exceed_the_memory_are_computed_again(monkeypatch):
     X, positive = drawn(rows=1500)
     kept = SVM(kernel="rbf").fit(X, positive)
-    monkeypatch.setattr(decomposition, "_CACHED_NUMBERS", 0)
+    monkeypatch.setattr(decomposition, "CACHED_NUMBERS", 0)
     again = SVM(kernel="rbf").fit(X, positive)
     np.testing.assert_allclose(again.train_scores_, kept.train_scores_, atol=1e-6)
     assert again.converged_

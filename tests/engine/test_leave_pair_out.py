@@ -130,7 +130,7 @@ def test_scores_are_accurate_at_extreme_regularisation(lam):
 def test_chunked_scores_equal_unchunked_ones(monkeypatch):
     X, positive = overlapping(30)
     whole = leave_pair_out_scores(X, positive, 0.1, GAUSSIAN)
-    monkeypatch.setattr("aucstudio.engine.methods.hold_out._PAIRS_PER_CHUNK", 45)
+    monkeypatch.setattr("aucstudio.engine.methods.hold_out.PAIRS_PER_CHUNK", 45)
     np.testing.assert_allclose(leave_pair_out_scores(X, positive, 0.1, GAUSSIAN), whole)
 
 
@@ -223,7 +223,7 @@ def test_regularisation_must_be_positive(lam):
 
 
 def test_leave_pair_out_can_be_stopped_in_every_stage(monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    monkeypatch.setattr("aucstudio.engine.monitor.STAGE_INTERVAL", 0.0)
     X, positive = overlapping()
     for stage in ("kernel matrix", "hold-out", "leave-pair-out"):
         monitor = Monitor(lambda step, at=stage: step.stage == at)

@@ -287,7 +287,7 @@ def test_fit_stopped_at_its_first_ranking_keeps_that_scorer(method, data):
 
 @every_case
 def test_callback_can_stop_the_fit_at_any_time(method, data, monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    monkeypatch.setattr("aucstudio.engine.monitor.STAGE_INTERVAL", 0.0)
     X, y = data
     usable = []
 

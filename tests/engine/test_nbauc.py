@@ -139,7 +139,7 @@ def test_default_width_equals_the_papers_on_standardised_data():
 
 @BOTH
 def test_stages_are_reported_in_order_with_fractions(method, monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    monkeypatch.setattr("aucstudio.engine.monitor.STAGE_INTERVAL", 0.0)
     steps = []
     method.fit(*ring(1_200), callback=lambda step: steps.append((step.stage, step.fraction)))
     stages = [stage for stage, _ in steps]

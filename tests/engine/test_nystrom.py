@@ -48,7 +48,7 @@ def test_scorer_of_a_direction_is_linear_in_the_features():
 
 
 def test_progress_is_reported_in_fractions(monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    monkeypatch.setattr("aucstudio.engine.monitor.STAGE_INTERVAL", 0.0)
     fractions = []
     watch = Monitor(lambda step: fractions.append(step.fraction))
     mapped(nystrom_map(GAUSSIAN, rows(5)), rows(1200), watch)

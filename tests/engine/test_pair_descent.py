@@ -133,7 +133,7 @@ class RecordingMonitor(Monitor):
 
 @pytest.mark.parametrize("slice_size", [50.0, 1e3, 3e7])
 def test_gap_is_valid_at_every_reported_step(monkeypatch, slice_size):
-    monkeypatch.setattr(pair_descent, "_WORK_PER_SLICE", slice_size)
+    monkeypatch.setattr(pair_descent, "WORK_PER_SLICE", slice_size)
     pairs, K = problem(N=60, seed=6)
     monitor, C = RecordingMonitor(), 300.0
     done = solve(pairs, K, C, monitor=monitor, scorer=lambda beta: beta)
@@ -151,7 +151,7 @@ def test_gap_is_valid_at_every_reported_step(monkeypatch, slice_size):
 
 @pytest.mark.parametrize("at", [1, 3])
 def test_stop_keeps_the_current_scorer(monkeypatch, at):
-    monkeypatch.setattr(pair_descent, "_WORK_PER_SLICE", 300.0)
+    monkeypatch.setattr(pair_descent, "WORK_PER_SLICE", 300.0)
     pairs, K = problem(N=60, seed=7)
     monitor = RecordingMonitor(at)
     done = solve(pairs, K, 100.0, monitor=monitor, scorer=lambda beta: beta)
@@ -190,7 +190,7 @@ def test_stop_during_scoring_keeps_the_last_measured_iterate():
 
 def test_tracked_scores_do_not_drift():
     pairs, K = problem(N=60, seed=9)
-    descent = pair_descent._Descent(pairs, K, 5.0, 1.0, 1e-6, lambda: None)
+    descent = pair_descent.Descent(pairs, K, 5.0, 1.0, 1e-6, lambda: None)
     for _ in range(40):
         descent.advance()
     tracked = descent.measure(None)

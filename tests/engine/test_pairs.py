@@ -31,7 +31,7 @@ def structures():
 
 @pytest.fixture(params=structures())
 def pairs(request, monkeypatch):
-    monkeypatch.setattr(module, "_PAIRS_PER_PART", 3)
+    monkeypatch.setattr(module, "PAIRS_PER_PART", 3)
     return structures()[request.param]
 
 
@@ -70,7 +70,7 @@ def test_sums_over_parts_equal_the_whole(pairs):
 
 @pytest.mark.parametrize("r", [0, 1, 4, 40])
 def test_weighted_gram_agrees_with_the_explicit_product(pairs, r, monkeypatch):
-    monkeypatch.setattr(module, "_FLOPS_PER_BLOCK", 1.0)  # 16 columns at a time
+    monkeypatch.setattr(module, "FLOPS_PER_BLOCK", 1.0)  # 16 columns at a time
     rng = np.random.default_rng(5)
     D, F = rng.random(pairs.shape), rng.normal(size=(pairs.n_rows, r))
     paused = []
@@ -207,7 +207,7 @@ def test_neighbour_pairs_of_equal_rows_are_reproducible():
 
 
 def test_neighbour_search_reports_its_progress(monkeypatch):
-    monkeypatch.setattr(module, "_QUERIES_PER_CHUNK", 10)
+    monkeypatch.setattr(module, "QUERIES_PER_CHUNK", 10)
     fractions = []
     neighbour_pairs(np.arange(60.0)[:, None], np.arange(60) % 3 == 0, 2, fractions.append)
     assert fractions == sorted(fractions)

@@ -99,7 +99,7 @@ def test_tiny_cost_still_ranks(method):
 
 
 def test_kernel_matrix_is_reported_as_a_stage(monkeypatch):
-    monkeypatch.setattr("aucstudio.engine.monitor._STAGE_INTERVAL", 0.0)
+    monkeypatch.setattr("aucstudio.engine.monitor.STAGE_INTERVAL", 0.0)
     stages = []
     KernelRankSVM().fit(*cloud(), callback=lambda step: stages.append(step.stage))
     assert stages.index("kernel matrix") < stages.index("iterating")

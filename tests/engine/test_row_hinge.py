@@ -129,7 +129,7 @@ def test_svm_by_cutting_planes_on_sparse_or_many_features(features):
 def test_both_solvers_agree(monkeypatch):
     X, positive = drawn(5, rows=300)
     inner = METHODS["svm"](class_weight="balanced").fit(X, positive)
-    monkeypatch.setattr(svm, "_MOST_FEATURES", 0)
+    monkeypatch.setattr(svm, "MOST_FEATURES", 0)
     outer = METHODS["svm"](class_weight="balanced").fit(X, positive)
     assert outer.objective_ == pytest.approx(inner.objective_, rel=2e-4)
     assert inner.objective_ - inner.dual_gap_ <= outer.objective_

@@ -313,9 +313,9 @@ def test_saddle_step_follows_the_gradient(positive):
     F, p, zeta, kappa = rng.normal(size=(1, 4)).astype(np.float32), 0.3, 1e-3, 2.0
     begin = 0.1 * rng.normal(size=7)
     learner = Saddle(4, p, zeta, 100.0, kappa)
-    learner._w[:], learner.centre[:] = begin[:4], begin[4:]
+    learner.w[:], learner.centre[:] = begin[:4], begin[4:]
     learner.learn(F, (np.array([0]), np.array([positive])))
-    end = np.r_[learner._w, learner.centre]
+    end = np.r_[learner.w, learner.centre]
 
     def value(z):
         return saddle_function(z[:4], *z[4:], F[0].astype(float), positive, p)
@@ -377,7 +377,7 @@ def test_nsolam_stays_in_its_ball_and_approaches_the_optimum():
 def test_slice_size_does_not_change_the_result(method, monkeypatch):
     X, y = clouds()
     whole = method(n_landmarks=20, n_epochs=2).fit(X, y)
-    monkeypatch.setattr(stochastic, "_WORK_PER_SLICE", 1.0)
+    monkeypatch.setattr(stochastic, "WORK_PER_SLICE", 1.0)
     sliced = method(n_landmarks=20, n_epochs=2).fit(X, y)
     np.testing.assert_array_equal(sliced.train_scores_, whole.train_scores_)
     assert sliced.objective_ == whole.objective_

@@ -202,7 +202,7 @@ def test_unrepeatable_fit_is_a_fault_only_in_the_same_version():
 
 def test_pairs_that_do_not_fit_are_reported(monkeypatch):
     X, positive = sample(N=60)
-    monkeypatch.setattr(problems, "_MOST_NUMBERS", 100)
+    monkeypatch.setattr(problems, "MOST_NUMBERS", 100)
     for key in ("auc-rls", "rank-svm"):
         found = verified(fitted(key, X, positive), X, positive)
         assert found.faults == ()
@@ -217,7 +217,7 @@ def test_matrices_beyond_memory_are_reported(monkeypatch):
     found = verified(fitted("svm", X, positive, kernel="rbf"), X, positive)
     assert found.solved is None
     assert "the 48 × 48 kernel matrix is beyond 10 rows" in found.reasons[0]
-    monkeypatch.setattr(problems, "_MOST_NUMBERS", 10)
+    monkeypatch.setattr(problems, "MOST_NUMBERS", 10)
     found = verified(fitted("svm", X, positive), X, positive)
     assert "48 margins of 4 features are more" in found.reasons[0]
     assert found.counted is not None

@@ -9,8 +9,8 @@ import threading
 import numpy as np
 import pyqtgraph as pg
 import pytest
-from PySide6.QtCore import QEvent
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QEvent, QTimer
+from PySide6.QtGui import QAction, QPainter, QPicture
 from PySide6.QtWidgets import QApplication, QLabel
 
 from aucstudio.gui import app
@@ -153,19 +153,20 @@ def method_panel(table_session, qtbot):
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
+def expose(qtbot, widget, *size):
+    """Show a widget in a size, and wait until it is on the screen; return it."""
+    qtbot.addWidget(widget)
+    if size:
+        widget.resize(*size)
+    with qtbot.waitExposed(widget):
+        widget.show()
+    return widget
+
+
 @pytest.fixture
 def open_view(qtbot):
     """Create a page and show it."""
-
-    def open_view(page, session, size=(900, 640)):
-        view = page(session)
-        qtbot.addWidget(view)
-        view.resize(*size)
-        with qtbot.waitExposed(view):
-            view.show()
-        return view
-
-    return open_view
+    return lambda page, session, size=(900, 640): expose(qtbot, page(session), *size)
 
 
 _FINISHED = {}
@@ -230,21 +231,21 @@ def on(session, field, answer):
 
 def set_running_job(session, live):
     """Set or clear the session's running job, and update the pages."""
-    session.study.runner._running = {} if live is None else {live: _IdleJob()}
+    session.study.runner.running = {} if live is None else {live: _IdleJob()}
     session.notify({"live"})
-    while session.turns._waiting:
-        session.turns._take()
+    while session.turns.waiting:
+        QApplication.processEvents()
 
 
 def refresh_and_wait(qtbot, view):
     """Refresh a page and wait until its picture is drawn."""
     view.refresh()
-    qtbot.waitUntil(lambda: not view.busy() and not (view.isVisible() and view._stale))
+    qtbot.waitUntil(lambda: not view.busy() and not (view.isVisible() and view.is_stale))
 
 
 def shown(view, qtbot):
     """Wait until a page is up to date; return its sentence."""
-    qtbot.waitUntil(lambda: not view._stale and not view.busy())
+    qtbot.waitUntil(lambda: not view.is_stale and not view.busy())
     return view.sentence.text()
 
 
@@ -280,6 +281,30 @@ def trigger(menu, name):
 
 def points(item):
     return np.column_stack(item.getData())
+
+
+def painted_ticks(axis):
+    """Return the places and texts of the ticks that an axis paints."""
+    for _ in range(2):  # the first painting sets the width of the axis
+        QApplication.processEvents()
+        picture = QPicture()
+        painter = QPainter(picture)
+        texts = axis.generateDrawSpecs(painter)[2]
+        painter.end()
+    stands = axis.orientation in ("left", "right")
+    box = axis.linkedView()
+    spots = [box.mapSceneToView(axis.mapToScene(area.center())) for area, _, _ in texts]
+    places = [spot.y() if stands else spot.x() for spot in spots]
+    return [(place, text) for place, (_, _, text) in zip(places, texts, strict=True)]
+
+
+def tick_texts(axis):
+    return [text for _, text in painted_ticks(axis)]
+
+
+def is_at_rest(widget):
+    """Return whether no timer or background work of a widget is pending."""
+    return not any(timer.isActive() for timer in widget.findChildren(QTimer))
 
 
 def add_line(plot, *places, **style):
@@ -327,14 +352,17 @@ class Gate:
     """Blocks a function from its first or a later call on, until opened."""
 
     def __init__(self, monkeypatch, owner, name, call=1):
-        self.reached, self.opened = threading.Event(), threading.Event()
+        self.reached, self.opened, self.ended = (threading.Event() for _ in range(3))
         really, calls = getattr(owner, name), itertools.count(1)
 
         def held(*args, **kwargs):
             if next(calls) >= call:
                 self.reached.set()
                 assert self.opened.wait(PATIENCE / 1000)
-            return really(*args, **kwargs)
+            try:
+                return really(*args, **kwargs)
+            finally:
+                self.ended.set()
 
         monkeypatch.setattr(owner, name, held)
         self.open = self.opened.set

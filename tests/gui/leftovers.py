@@ -102,4 +102,4 @@ def _common():
     """Return the idle worker processes that all windows share."""
     if not the_processes.cache_info().currsize:
         return set()
-    return {process._popen.pid for process in the_processes()._idle}
+    return {process.pid for process in the_processes().idle}

@@ -189,10 +189,10 @@ def place(widget, spot):
 def is_idle(window):
     """Return whether no job is running and every visible page is up to date."""
     session = window.session
-    if session.busy or session.turns._waiting:
+    if session.busy or session.turns.waiting:
         return False
     pages = window.deck.visible_views() if window.has_workplace else ()
-    return not any(page._stale or page.busy() for page in pages)
+    return not any(page.is_stale or page.busy() for page in pages)
 
 
 def cells(view, parent=None):

@@ -14,7 +14,7 @@ from aucstudio.gui.panels.status import ProgressStrip
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.work import cluster
-from tests.gui.conftest import on
+from tests.gui.conftest import expose, on
 
 pytest.importorskip("distributed")
 Cluster = pytest.importorskip("tests.scheduler").Cluster
@@ -31,11 +31,7 @@ def dask():
 
 @pytest.fixture
 def dialog(qtbot, session):
-    made = ClusterDialog(session)
-    qtbot.addWidget(made)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return expose(qtbot, ClusterDialog(session))
 
 
 def wait_for_runs(qtbot, session):
@@ -93,7 +89,7 @@ def window_strip(qtbot, session):
 
 
 def test_wrong_address_is_one_error_sentence(qtbot, session, dialog, monkeypatch):
-    monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(cluster, "TIMEOUT_SECONDS", 0.2)
     dialog.address.setText("tcp://127.0.0.1:1")
     dialog.toggle.click()
     wait_for_runs(qtbot, session)

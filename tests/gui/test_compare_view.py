@@ -30,7 +30,7 @@ from aucstudio.project.results.summary import (
     tpr_summary,
     train_auc,
 )
-from tests.gui.conftest import choose, make_record, on, points, put, shown
+from tests.gui.conftest import choose, make_record, on, points, put, shown, tick_texts
 
 BAND = (0.0, 0.1)
 
@@ -481,8 +481,8 @@ def test_runs_that_cannot_be_compared_are_below_a_line(view, add, session, qtbot
     line, words = forest.remarks
     heights = [y for _, y in points(forest.dots)]
     assert heights[1] < line.value() == words.pos().y() < heights[2]
-    names = dict(forest.plot.getAxis("left")._tickLevels[0])
-    assert names[heights[2]] == "c"
+    names = tick_texts(forest.plot.getAxis("left"))
+    assert names[2] == "c"
     session.select(made["a"].id)
     shown(view, qtbot)
     box, x = forest.plot.getViewBox(), forest.dots.getData()[0][2]

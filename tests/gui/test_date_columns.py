@@ -20,6 +20,7 @@ from aucstudio.gui.state.preferences import preferences
 from aucstudio.project.data.table import read_table
 from aucstudio.project.survey.conditions import like_cell, read_conditions
 from aucstudio.project.survey.rows import tab_separated
+from tests.gui.conftest import shown
 
 # The offscreen platform cannot raise a popup.
 pytestmark = pytest.mark.qt_log_ignore("does not support", extend=True)
@@ -115,7 +116,7 @@ def test_date_parts_are_remembered_per_file(window, file, qtbot, answers):
         made = window.findChildren(ImportPreview)[-1]
         qtbot.waitUntil(lambda made=made: not made.busy)
         assert made.choices.parts == parts
-        made._on_parts("came", ("weekday",))
+        made.sheet.cards.parts_chosen.emit("came", ("weekday",))
         qtbot.waitUntil(lambda made=made: not made.busy)
         QTest.mouseClick(made.open_button, Qt.MouseButton.LeftButton)
         qtbot.waitUntil(lambda: not window.session.files.opener.busy)
@@ -129,10 +130,6 @@ def view(session, open_view, qtbot, file):
     made = open_view(DataView, session, (1100, 700))
     shown(made, qtbot)
     return made
-
-
-def shown(view, qtbot):
-    qtbot.waitUntil(lambda: not view._stale and not view.busy())
 
 
 def test_data_page_shows_and_filters_dates(view, qtbot):

@@ -203,9 +203,9 @@ def test_only_visible_views_are_refreshed(opened, monkeypatch, qtbot):
     qtbot.waitUntil(lambda: len(refreshed) > 2)
     assert sorted(refreshed) == ["difference_view", "roc_view", "scores_view"]
     opened.session.notify({"runs"})
-    assert all(page._stale for page in opened.views)
-    qtbot.waitUntil(lambda: not any(page._stale for page in opened.deck.visible_views()))
-    assert {page.objectName() for page in opened.views if not page._stale} == set(refreshed)
+    assert all(page.is_stale for page in opened.views)
+    qtbot.waitUntil(lambda: not any(page.is_stale for page in opened.deck.visible_views()))
+    assert {page.objectName() for page in opened.views if not page.is_stale} == set(refreshed)
 
 
 def test_click_makes_a_view_active(opened):

@@ -1,7 +1,7 @@
 """Dialogs on a small screen with large text: they fit, and their buttons are visible."""
 
 import pytest
-from PySide6.QtCore import QRect, QSize
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton, QWidget
 
 from aucstudio.gui.common.prompts import Dialog
@@ -71,7 +71,7 @@ def test_method_chooser_is_readable_with_large_text(show):
     assert dialog.tree.sizeHintForColumn(0) <= header.sectionSize(0)
     assert dialog.search.width() > dialog.width() / 2
     tree = dialog.tree
-    places = [tree.visualItemRect(row) for row in dialog._rows]
+    places = [tree.visualItemRect(row) for row in dialog.rows]
     seen = [
         place for place in places if 0 <= place.top() < place.bottom() <= tree.viewport().height()
     ]
@@ -97,7 +97,6 @@ def test_dialog_height_fits_its_texts(show, kind):
 def test_disabled_choose_button_shows_its_reason(show):
     dialog = show(MethodChooser)
     assert not dialog.choose.toolTip()
-    dialog.ticked.add("logistic")
-    dialog._name_buttons()
+    dialog.rows[-1].setCheckState(0, Qt.CheckState.Checked)
     assert dialog.choose.toolTip()
     assert not dialog.choose.isEnabled()

@@ -16,7 +16,7 @@ from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.preview import HeadReader
 from aucstudio.project.data.readers import isolated
 from aucstudio.project.errors import InputError
-from tests.conftest import write_table
+from tests.conftest import write_file, write_table
 
 _STREETS = ("Садовая", "Лесная", "Новая")
 
@@ -130,7 +130,7 @@ def test_wrong_encoding_is_corrected_before_opening(window, qtbot, preview_of, t
     choose_value(qtbot, dialog, role_combo(dialog, "улица"), "ignore")
     choose_value(qtbot, dialog, role_combo(dialog, "исход"), "label")
     table = open_table(qtbot, window, dialog)
-    assert window.files._preview is None
+    qtbot.waitUntil(lambda: window.findChild(ImportPreview) is None)
     assert (table.path, table.rows, table.label) == (path, 60, "исход")
     assert (table.dialect.encoding, table.dialect.decimal) == ("cp1251", ",")
     assert set(table.schema.chosen) == {"encoding", "decimal"}
@@ -213,8 +213,7 @@ def test_workbook_sheet_can_be_chosen(window, qtbot, preview_of, tmp_path):
 
 
 def test_damaged_file_is_reported_in_the_dialog(look_at, tmp_path):
-    path = tmp_path / "broken.xlsx"
-    path.write_bytes(b"PK\3\4 and nothing of a workbook")
+    path = write_file(tmp_path / "broken.xlsx", b"PK\3\4 and nothing of a workbook")
     dialog = look_at(path)
     assert str(path) in dialog.words.text()
     assert not dialog.open_button.isEnabled()

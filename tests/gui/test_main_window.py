@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
     QDialogButtonBox,
+    QLabel,
     QPushButton,
     QTabBar,
     QWidget,
@@ -35,6 +36,7 @@ from aucstudio.project.runs.outlook import Outlook
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.work.job import Job
+from tests.conftest import write_file
 from tests.gui.conftest import PATIENCE, card_text, choose, make_record, on, pick, put
 from tests.gui.fitting import unnamed_controls
 
@@ -98,8 +100,7 @@ def test_run_is_enabled_only_with_two_classes(window, table_file, tmp_path):
 
 def test_unreadable_file_is_reported_and_the_table_kept(window, table_file, tmp_path):
     window.open_now(table_file)
-    empty = tmp_path / "empty.csv"
-    empty.write_text("")
+    empty = write_file(tmp_path / "empty.csv", "")
     assert window.open_now(empty) is None
     assert "empty.csv" in window.workplace.data_panel.problem.text()
     assert window.session.table.path == table_file
@@ -393,7 +394,7 @@ def test_run_that_exceeds_memory_is_rejected_before_the_start(window, table_file
     window.actions_.run.trigger()
     assert not window.session.busy
     assert window.session.records == {}
-    hint = window.workplace.method_panel.form._hints["n_neighbors"]
+    hint = window.findChild(QLabel, "hint_n_neighbors")
     assert "pairs under a kernel would take about" in hint.text()
 
 

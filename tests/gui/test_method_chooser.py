@@ -17,7 +17,7 @@ def chooser(method_panel, qtbot):
 
 
 def rows(chooser):
-    return [row.data(0, Qt.ItemDataRole.UserRole) for row in chooser._rows]
+    return [row.data(0, Qt.ItemDataRole.UserRole) for row in chooser.rows]
 
 
 def groups(chooser):
@@ -110,7 +110,7 @@ def test_method_is_chosen_by_keyboard(method_panel, chooser, qtbot, table_sessio
 
 def test_ticked_methods_run_on_the_same_splits(method_panel, chooser, qtbot, table_session):
     wanted = ["auc-rls", "rls", "logistic"]
-    for row, key in zip(chooser._rows, rows(chooser), strict=True):
+    for row, key in zip(chooser.rows, rows(chooser), strict=True):
         if key in wanted:
             row.setCheckState(0, Qt.CheckState.Checked)
     assert chooser.run.text() == "Run 3 methods"
@@ -130,8 +130,8 @@ def test_ticked_methods_run_on_the_same_splits(method_panel, chooser, qtbot, tab
 
 def test_tick_marks_all_entries_of_a_method_and_disables_choose(chooser):
     key = Qt.ItemDataRole.UserRole
-    chooser.tree.setCurrentItem(chooser._rows[-1])
-    first, *others = [row for row in chooser._rows if row.data(0, key) == "auc-rls"]
+    chooser.tree.setCurrentItem(chooser.rows[-1])
+    first, *others = [row for row in chooser.rows if row.data(0, key) == "auc-rls"]
     assert others
     first.setCheckState(0, Qt.CheckState.Checked)
     assert all(row.checkState(0) == Qt.CheckState.Checked for row in others)
@@ -158,7 +158,7 @@ def test_method_too_large_for_memory_cannot_be_ticked(method_panel, table_sessio
     monkeypatch.setattr("aucstudio.project.runs.outlook.memory_limit", lambda: 2e6)
     method_panel.choose.click()
     chooser = method_panel.findChild(MethodChooser)
-    found = {row.data(0, Qt.ItemDataRole.UserRole): row for row in chooser._rows}
+    found = {row.data(0, Qt.ItemDataRole.UserRole): row for row in chooser.rows}
     row = found["nbauc"]
     assert not row.flags() & Qt.ItemFlag.ItemIsUserCheckable
     assert "Too large for this computer" in row.toolTip(5)

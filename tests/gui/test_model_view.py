@@ -18,7 +18,16 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.explain.effects import coefficients
 from aucstudio.project.explain.importance import permutation_importance
 from aucstudio.project.explain.trees import Node
-from tests.gui.conftest import choose, make_record, pick, points, put, refresh_and_wait
+from tests.gui.conftest import (
+    choose,
+    make_record,
+    pick,
+    points,
+    put,
+    refresh_and_wait,
+    shown,
+    tick_texts,
+)
 
 TWICE = Validation("holdout", test_size=0.5, repeats=2)
 
@@ -81,8 +90,7 @@ def test_weights_are_means_over_splits_with_each_split(qtbot, table_session, vie
     sizes = [abs(row.value) for row in chart.rows]
     assert sizes == sorted(sizes, reverse=True)
     assert chart.rows[0].name in view.sentence.text()
-    names = [name for _, name in chart.plot.getAxis("left")._tickLevels[0]]
-    assert names == [row.name for row in chart.rows]
+    assert tick_texts(chart.plot.getAxis("left")) == [row.name for row in chart.rows]
     data = view.figure_data()
     k = next(i for i, name in enumerate(data["feature"]) if name == "x0")
     scale = np.mean([split.model.preparation.scales[0] for split in record.splits])
@@ -223,9 +231,9 @@ def test_importance_appears_column_by_column_and_goes_on_after_another_run(
     other = dataclasses.replace(record, id="other")
     put(table_session, other, "Other")
     qtbot.waitUntil(lambda: len(starts) == 2)
-    go.set()
     table_session.select(record.id)
     qtbot.waitUntil(lambda: len(starts) == 3)
+    go.set()
     qtbot.waitUntil(lambda: not view.busy() and part.found is not None and part.found.complete)
     assert [known is None for known in starts] == [True, True, False]
     assert np.isfinite(starts[-1].drops[0, 0, 0]).all()
@@ -282,7 +290,7 @@ def test_score_curves_follow_the_selected_split(qtbot, table_session, view):
         assert_allclose(curve.y, term - term.mean(), atol=1e-9)
     assert view.split_combo.isVisible()
     view.split_combo.setCurrentIndex(1)
-    qtbot.waitUntil(lambda: not view._stale and not view.busy())
+    shown(view, qtbot)
     assert table_session.focus.split == 1
     assert view.split_combo.currentIndex() == 1
 

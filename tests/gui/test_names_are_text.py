@@ -30,7 +30,7 @@ from aucstudio.gui.common import plain_text, printing
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
 from aucstudio.gui.dialogs.scoring import ScoreTableDialog
-from tests.gui.conftest import save_as, train
+from tests.gui.conftest import save_as, shown, train
 from tests.sources import nodes
 
 ROOT = Path(aucstudio.gui.__file__).parent
@@ -182,7 +182,7 @@ def test_markup_in_names_is_never_rendered(window, hostile_file, trap, qtbot, tm
         session.point_at(row=int(run.splits[0].test_rows[0]))
         for view in window.views:
             window.deck.show_view(view)
-            qtbot.waitUntil(lambda view=view: not view._stale and not view.busy())
+            shown(view, qtbot)
             walk.look()
             if view.plots():
                 assert b"<b>MARK" not in printing.on_screen(view).svg()

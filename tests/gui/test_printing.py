@@ -21,7 +21,7 @@ from aucstudio.gui.common.view import PageView
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.exports import columns_as_csv
 from aucstudio.project.errors import InputError
-from tests.gui.conftest import add_line
+from tests.gui.conftest import add_line, is_at_rest
 
 # Each test creates its own window.
 pytestmark = pytest.mark.slow
@@ -341,7 +341,7 @@ def test_custom_size_is_shown_as_other_size(dialog):
 
 def test_the_preview_shows_the_picture(dialog, qtbot):
     dialog.findChild(QDoubleSpinBox, "figure_line").setValue(3.0)
-    qtbot.waitUntil(lambda: not dialog._soon.isActive())
+    qtbot.waitUntil(lambda: is_at_rest(dialog))
     picture = dialog.preview.grab().toImage()
     seen = {
         QColor(picture.pixel(x, y)).name()

@@ -500,7 +500,7 @@ def test_long_curves_are_computed_in_the_background(session, view, table, qtbot,
         return real(*data, **options)
 
     monkeypatch.setattr(curve_figures, "curve_of", traced)
-    monkeypatch.setattr(curve_figures, "_MOST_AT_ONCE", 10)
+    monkeypatch.setattr(curve_figures, "MOST_AT_ONCE", 10)
     show(session, {"Many": record}, "Many")
     assert view.busy()
     assert view.sentence.text() == "Drawing the curves…"

@@ -20,6 +20,7 @@ from tests.gui.conftest import (
     put,
     refresh_and_wait,
     set_running_job,
+    tick_texts,
 )
 
 
@@ -105,9 +106,9 @@ def test_update_repaints_only_the_dots(view, record, update_running_job):
     weights = np.linspace(-1.0, 1.0, len(record.splits[0].coef))
     update_running_job(weights, seconds=1.0)
     chart = view.weights.chart
-    before = chart.plot.getViewBox().viewRange(), chart.plot.getAxis("left")._tickLevels
+    before = chart.plot.getViewBox().viewRange(), tick_texts(chart.plot.getAxis("left"))
     update_running_job(weights / 2, seconds=1.1)
-    assert (chart.plot.getViewBox().viewRange(), chart.plot.getAxis("left")._tickLevels) == before
+    assert (chart.plot.getViewBox().viewRange(), tick_texts(chart.plot.getAxis("left"))) == before
     assert chart.dots.cacheMode() == QGraphicsItem.CacheMode.NoCache
     kept = QGraphicsItem.CacheMode.DeviceCoordinateCache
     assert chart.plot.getAxis("left").cacheMode() == kept

@@ -7,14 +7,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 
 from aucstudio.engine import METHODS
+from aucstudio.gui import app
 from aucstudio.gui.panels.runs_panel import QueueList
 from aucstudio.gui.panels.status import ProgressStrip
-from aucstudio.gui.state import project_handle, runner
+from aucstudio.gui.state import project_handle
 from aucstudio.notices.controls import control_words
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
-from aucstudio.project.work.processes import Processes
+from aucstudio.project.work import submit
+from tests.conftest import write_file
 from tests.gui.conftest import Gate, on
 
 
@@ -189,8 +191,7 @@ def test_missing_test_file_fails_its_run_only(session, table_file, qtbot, tmp_pa
     session.files.open_now(table_file, "table")
     errors = []
     session.failed.connect(lambda sentence, _trace: errors.append(sentence))
-    gone = tmp_path / "gone.csv"
-    gone.write_bytes(table_file.read_bytes())
+    gone = write_file(tmp_path / "gone.csv", table_file.read_bytes())
     schemes = (
         Validation(),
         Validation(scheme="file", test_file=str(gone)),
@@ -242,7 +243,7 @@ def test_queue_moves_and_cancels_single_runs(session, table_file, qtbot, held):
 
 @pytest.mark.slow
 def test_run_waiting_for_a_slow_disk_can_be_stopped(session, table_file, qtbot, monkeypatch):
-    gate = Gate(monkeypatch, runner, "planned_run")
+    gate = Gate(monkeypatch, submit, "with_test_file")
     start_runs(session, table_file, "auc-rls")
     gate.wait(qtbot)
     session.stop()
@@ -252,8 +253,7 @@ def test_run_waiting_for_a_slow_disk_can_be_stopped(session, table_file, qtbot, 
 
 
 def test_menu_sets_the_number_of_simultaneous_runs(window, table_file, qtbot, monkeypatch):
-    place = window.session.runs._place
-    assert isinstance(place, Processes)
+    place = app.the_processes()
     chosen = [action for action in window.findChildren(QAction) if "at_once" in action.objectName()]
     assert chosen[0].isChecked()
     chosen[-1].trigger()

@@ -25,7 +25,7 @@ from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.final_model import calibrated, validated_model
 from aucstudio.project.runs.scoring import read_to_score, scores_of
 from aucstudio.project.store.model_file import load_model, save_model
-from tests.conftest import write_table
+from tests.conftest import write_file, write_parquet, write_table
 from tests.gui.conftest import choose, make_record, put, train
 
 
@@ -115,7 +115,7 @@ def test_action_is_enabled_with_a_run_with_a_model(window, table_file, qtbot):
 
 
 def test_scored_table_equals_that_of_the_command_line(
-    dialog_of, later, choose_table, press, answers, tmp_path, capsys
+    dialog_of, session, later, choose_table, press, answers, tmp_path, capsys
 ):
     def change(rows):
         rows[3][4] = rows[8][4] = "west"
@@ -148,7 +148,6 @@ def test_scored_table_equals_that_of_the_command_line(
     answers.save_path = str(tmp_path / "window.csv")
     press(dialog, dialog.save)
     assert dialog.words.text() == f"Saved {tmp_path / 'window.csv'}"
-    session = dialog._session
     model = validated_model(session.records[session.selected], 0, None)
     save_model(model, tmp_path / "m.aucmodel")
     for name in ("command.csv", "command.parquet"):
@@ -189,12 +188,11 @@ def test_renamed_column_is_rejected_until_allowed(dialog_of, later, choose_table
     assert ("Columns ignored", "1", "'X0'") in found(dialog)
     assert dialog.save.isEnabled()
     box.click()
-    assert dialog._scored is None
     assert not dialog.save.isEnabled()
 
 
 def scores_in(dialog):
-    return [float(row[1]) for row in read_rows(dialog._scored.files[".csv"])[1:]]
+    return [float(row[1]) for row in read_rows(dialog.scored.files[".csv"])[1:]]
 
 
 @pytest.mark.slow
@@ -234,7 +232,7 @@ def test_check_box_accepts_numbers_out_of_range(dialog_of, later, choose_table, 
     assert "as they are" in box.text()
     box.click()
     press(dialog, dialog.score)
-    assert dialog._scored.report.allowed["range"] == ("x0",)
+    assert dialog.scored.report.allowed["range"] == ("x0",)
 
 
 @pytest.mark.slow
@@ -257,7 +255,7 @@ def test_every_unreadable_column_has_a_check_box(dialog_of, later, choose_table,
     assert dialog.report.isVisible()
     choose_table(dialog, later(name="other.csv"))
     assert dialog.allowed.boxes == {}
-    assert dialog._scored is None
+    assert not dialog.save.isEnabled()
 
 
 @pytest.mark.slow
@@ -372,7 +370,7 @@ def test_refit_model_scores_after_several_splits(
     assert dialog.form.choice.kinds.button(1).isChecked()
     choose_table(dialog, path)
     press(dialog, dialog.score)
-    assert "all 160 labelled rows" in dialog._scored.model.trained_on
+    assert "all 160 labelled rows" in dialog.scored.model.trained_on
     choose(dialog.form.choice.chooser.rule, "fpr")
     dialog.form.choice.chooser.fields["bound"].setText("20 %")
     dialog.form.choice.chooser.fields["bound"].editingFinished.emit()
@@ -380,7 +378,7 @@ def test_refit_model_scores_after_several_splits(
     press(dialog, dialog.score)
     answers.save_path = str(tmp_path / "anew.csv")
     press(dialog, dialog.save)
-    model = dialog._scored.model
+    model = dialog.scored.model
     assert model.threshold_rule.endswith("carried over from the validated models")
     rows = read_rows(tmp_path / "anew.csv")[1:]
     assert {float(row[2]) for row in rows} == {model.threshold}
@@ -388,12 +386,12 @@ def test_refit_model_scores_after_several_splits(
 
 
 @pytest.mark.slow
-def test_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answers):
+def test_model_of_a_file_scores(dialog_of, session, later, press, tmp_path, qtbot, answers):
     path = later()
     dialog = dialog_of()
     dialog.form.from_file.click()  # and no file is chosen
     assert dialog.form.choice.is_of_run
-    record = make_record(dialog._session.table, "logistic")
+    record = make_record(session.table, "logistic")
     other = calibrated(record.splits[0].model, record, "platt", 0)
     save_model(other, tmp_path / "other.aucmodel")
     for dropped in (tmp_path / "other.aucmodel", path):
@@ -409,7 +407,7 @@ def test_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answer
     assert dialog.form.own_threshold.isVisible()
     assert dialog.form.own_threshold.text().startswith(f"{other.threshold:.6g}")
     press(dialog, dialog.score)
-    assert dialog._scored.model.method == "logistic"
+    assert dialog.scored.model.method == "logistic"
     answers.save_path = str(tmp_path / "other.aucmodel.csv")
     press(dialog, dialog.save)
     rows = read_rows(tmp_path / "other.aucmodel.csv")[1:]
@@ -424,15 +422,14 @@ def test_model_of_a_file_scores(dialog_of, later, press, tmp_path, qtbot, answer
     qtbot.waitUntil(lambda: not dialog.busy)
     assert dialog.windowTitle() == "Score a table with A run"
     press(dialog, dialog.score)
-    assert dialog._scored.model.method == "auc-rls"
+    assert dialog.scored.model.method == "auc-rls"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ["table", "model"])
 def test_invalid_file_is_reported(dialog_of, tmp_path, what, qtbot):
     dialog = dialog_of()
-    path = tmp_path / {"table": "empty.csv", "model": "no.aucmodel"}[what]
-    path.write_text("")
+    path = write_file(tmp_path / {"table": "empty.csv", "model": "no.aucmodel"}[what], "")
     dialog.choose_file(path)
     qtbot.waitUntil(lambda: not dialog.busy)
     assert path.name in dialog.words.text()
@@ -541,8 +538,7 @@ def test_parquet_table_is_scored_and_saved_as_parquet(
             row[0] = f"=name {k}"
 
     later(change, header=lambda names: ["score", *names[1:]])
-    path = tmp_path / "later.parquet"
-    duckdb.sql(f"COPY (FROM '{tmp_path / 'later.csv'}') TO '{path}' (FORMAT parquet)")
+    path = write_parquet(tmp_path / "later.parquet", f"FROM '{tmp_path / 'later.csv'}'")
     dialog = dialog_of()
     choose_table(dialog, path)
     press(dialog, dialog.score)
@@ -609,16 +605,18 @@ def test_scores_and_classes_are_shown_before_they_are_saved(
 
 
 @pytest.mark.slow
-def test_labelled_table_shows_its_roc_curve_and_areas(dialog_of, later, choose_table, press):
+def test_labelled_table_shows_its_roc_curve_and_areas(
+    dialog_of, session, later, choose_table, press
+):
     dialog = dialog_of()
-    dialog._session.set_band(0.0, 0.3)
+    session.set_band(0.0, 0.3)
     choose(dialog.form.choice.chooser.rule, "own")
     choose_table(dialog, later())
     assert dialog.report.curve.isHidden()
     press(dialog, dialog.score)
     curve = dialog.report.curve
     assert curve.isVisible()
-    rows = read_rows(dialog._scored.files[".csv"])[1:]
+    rows = read_rows(dialog.scored.files[".csv"])[1:]
     scores = np.array([float(row[1]) for row in rows])
     positive = np.array([row[-1] == "yes" for row in read_rows(dialog.form.table)[1:]])
     called = scores > 0
@@ -645,10 +643,9 @@ def test_thinned_curve_has_the_same_area():
 
 @pytest.mark.slow
 def test_predicted_classes_use_the_threshold_of_the_study(
-    dialog_of, later, choose_table, press, answers, tmp_path
+    dialog_of, session, later, choose_table, press, answers, tmp_path
 ):
     dialog = dialog_of()
-    session = dialog._session
     dialog.close()
     session.use_everywhere(Target("tpr", 0.95))
     again = ScoreTableDialog(session, session.run(session.selected), dialog.parent())
@@ -665,7 +662,7 @@ def test_predicted_classes_use_the_threshold_of_the_study(
     rows = read_rows(tmp_path / "labels.csv")[1:]
     np.testing.assert_array_equal([row[-1] == "yes" for row in rows], expected)
     np.testing.assert_allclose([float(row[1]) for row in rows], scores_of(own, table))
-    assert {float(row[2]) for row in rows} == {again._scored.model.threshold}
+    assert {float(row[2]) for row in rows} == {again.scored.model.threshold}
     again.close()
 
 
@@ -705,17 +702,17 @@ def test_table_with_at_most_one_row_has_no_curve(dialog_of, later, choose_table,
 
 
 @pytest.mark.slow
-def test_moving_the_threshold_discards_the_scores(dialog_of, later, choose_table, press):
+def test_moving_the_threshold_discards_the_scores(dialog_of, session, later, choose_table, press):
     dialog = dialog_of()
     choose_table(dialog, later())
     press(dialog, dialog.score)
-    dialog._session.weigh(miss=9.0)
-    assert dialog._scored is not None
+    session.weigh(miss=9.0)
+    assert dialog.save.isEnabled()
     choose(dialog.form.choice.chooser.rule, "cost")
-    assert dialog._scored is None
+    assert not dialog.save.isEnabled()
     press(dialog, dialog.score)
-    dialog._session.weigh(miss=0.001)
-    assert dialog._scored is None
+    session.weigh(miss=0.001)
+    assert not dialog.save.isEnabled()
 
 
 def test_groups_that_were_trained_on_are_reported(

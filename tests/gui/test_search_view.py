@@ -22,7 +22,16 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.tuning import Search, Tuning
-from tests.gui.conftest import choose, make_record, points, put, set_running_job, shown
+from tests.gui.conftest import (
+    choose,
+    make_record,
+    painted_ticks,
+    points,
+    put,
+    set_running_job,
+    shown,
+    tick_texts,
+)
 
 C_GRID = tuple(10.0**k for k in range(-2, 5))
 C_CANDIDATES = tuple({"C": C} for C in C_GRID)
@@ -135,7 +144,7 @@ def test_axes_show_label_symbol_measure_and_powers(view, add, qtbot):
     bottom, left = (view.profile.plot.getAxis(side) for side in ("bottom", "left"))
     assert bottom.labelText == "Cost C"
     assert left.labelText == "pAUC, FPR 0 … 0.2"
-    assert [text for _, text in bottom._tickLevels[0]] == [
+    assert tick_texts(bottom) == [
         "10⁻²",
         "10⁻¹",
         "10⁰",
@@ -212,7 +221,7 @@ def test_two_settings_are_drawn_as_a_heat_map(view, add, qtbot):
     # Across: 5, 10, 20 rows in a leaf; up: depth 3, 5.
     np.testing.assert_allclose(heat.values, found.means.reshape(3, 2)[::-1])
     assert heat.plot.getAxis("bottom").labelText == "Rows in a leaf"
-    assert [text for _, text in heat.plot.getAxis("bottom")._tickLevels[0]] == ["5", "10", "20"]
+    assert tick_texts(heat.plot.getAxis("bottom")) == ["5", "10", "20"]
     x, y = heat.best.getData()
     assert (x.min(), x.max(), y.min(), y.max()) == (-0.5, 0.5, 0.5, 1.5)
     np.testing.assert_array_equal(heat.cells.image, heat.values)
@@ -244,7 +253,7 @@ def test_cells_that_were_not_tested_are_blank(view, add, qtbot):
 def test_colour_scale_has_ticks_at_their_values(view, add, qtbot):
     add(leaf_search(), method="auc-split")
     shown(view, qtbot)
-    (ticks,) = view.heat.plot.getAxis("right")._tickLevels
+    ticks = painted_ticks(view.heat.plot.getAxis("right"))
     low, high = np.nanmin(view.heat.values), np.nanmax(view.heat.values)
     assert [text for _, text in ticks] == ["0.500", "0.512", "0.525", "0.538", "0.550"]
     for place, text in ticks:
@@ -271,8 +280,9 @@ def test_categorical_settings_are_drawn_without_a_line(view, add, qtbot):
     shown(view, qtbot)
     assert view.along_combo.currentData() == "C"  # numbers first
     choose(view.along_combo, "class_weight")
-    (ticks,) = view.profile.plot.getAxis("bottom")._tickLevels
-    assert ticks == [(0.0, "none"), (1.0, "balanced")]
+    places, texts = zip(*painted_ticks(view.profile.plot.getAxis("bottom")), strict=True)
+    assert texts == ("none", "balanced")
+    np.testing.assert_allclose(places, (0.0, 1.0), atol=0.01)
     assert view.profile.line.xData is None or not len(view.profile.line.xData)
     assert cells(view, "Class weights")[0] == "balanced"
 

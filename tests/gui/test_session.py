@@ -14,7 +14,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.project.unfinished_runs import Owner
-from tests.conftest import write_table
+from tests.conftest import write_file, write_table
 from tests.gui.conftest import PATIENCE, Gate, on, save_as
 
 
@@ -202,8 +202,7 @@ def test_invalid_setting_starts_no_run(session, table_file):
 def test_unreadable_file_leaves_the_session_unchanged(session, table_file, tmp_path):
     table = session.files.open_now(table_file, "table").table
     for name, content in (("empty.csv", ""), ("binary.csv", "\0\1\2" * 50), ("one.csv", "a\n1\n2")):
-        path = tmp_path / name
-        path.write_text(content)
+        path = write_file(tmp_path / name, content)
         with pytest.raises(InputError, match=name):
             session.files.open_now(path, "table")
         assert session.table is table
@@ -291,7 +290,7 @@ def test_crash_after_save_as_is_reported_in_the_new_file(session, held, tmp_path
 
 def test_finished_run_not_yet_listed_is_saved(session, held, tmp_path):
     held.open()
-    (task,) = session.study.runner._running.values()
+    (task,) = session.study.runner.running.values()
     assert task.wait(PATIENCE / 1000)
     assert session.records == {}
     save_as(session, tmp_path / "named.aucproj")
@@ -403,7 +402,7 @@ def test_late_results_of_a_closed_study_are_ignored(session, run, table_file, tm
     plan = session.plan
     changed = dataclasses.replace(old.plan, band=(0.0, 0.7))
     documents = [{"window": made.as_json()} for made in (old.plan, changed)]
-    session._plan_joined.emit(old, *documents)
+    session.plan_joined.emit(old, *documents)
     assert session.plan == plan
     assert messages == []
     assert session.records == {}
@@ -489,11 +488,10 @@ def test_cancelled_opening_drops_its_late_result(session, reading):
     results = []
     session.files.opened.connect(results.append)
     session.files.opener.refused.connect(lambda *answer: results.append(answer))
-    job = session.files.opener._work._job
     session.stop()
     assert not session.busy
     reading.open()
-    assert job.wait(PATIENCE / 1000)
+    assert reading.ended.wait(PATIENCE / 1000)
     assert results == []
     assert session.table is None
 

@@ -34,7 +34,7 @@ def other(qtbot):
 
 @pytest.fixture(autouse=True)
 def empty_cache(monkeypatch):
-    monkeypatch.setattr(source, "_cache", BoundedCache(1 << 30))
+    monkeypatch.setattr(source, "shared_cache", BoundedCache(1 << 30))
 
 
 def test_changes_of_two_windows_are_merged(session, path, other, qtbot):
@@ -83,7 +83,7 @@ def test_run_found_damaged_later_is_removed_from_the_list(session, path, other, 
     first, second = session.records
     damage_run(path, "train_scores", 1)
     monkeypatch.setattr(
-        study_reading, "_READ_SECONDS", -1.0
+        study_reading, "READ_SECONDS", -1.0
     )  # everything is left to the background reader
     messages = []
     other.failed.connect(lambda sentence, _trace: messages.append(sentence))
@@ -96,7 +96,7 @@ def test_run_found_damaged_later_is_removed_from_the_list(session, path, other, 
 
 def test_run_found_damaged_during_a_save_is_skipped(session, path, other, tmp_path, monkeypatch):
     first, second = session.records
-    monkeypatch.setattr(study_reading, "_READ_SECONDS", -1.0)
+    monkeypatch.setattr(study_reading, "READ_SECONDS", -1.0)
     monkeypatch.setattr(study_reading, "find_damaged", lambda *_, **__: ({}, []))
     other.files.open_now(path, "project")
     damage_run(path, "model", 1)

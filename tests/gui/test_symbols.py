@@ -154,7 +154,7 @@ def test_training_marks_the_checkpoints_of_each_run(session, three, open_view, q
     assert {colour for colour, _ in dotted} == {5, 3, 10}
     assert all(symbol is run_symbol(colour) for colour, symbol in dotted)
     lines.mark(lines.drawn[0], 0)
-    assert lines._marker.opts["symbol"] is run_symbol(lines.drawn[0].course.look.colour)
+    assert lines.marker.opts["symbol"] is run_symbol(lines.drawn[0].course.look.colour)
 
 
 def test_model_chart_dots_have_the_marker_of_the_run(session, qtbot):

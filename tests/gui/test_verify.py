@@ -68,7 +68,7 @@ def test_verification_table_is_kept_after_reopening(
     assert "An independent solver" in words(view)
     assert view.findChild(QTableView, "verify_table").isVisible()
     session.files.open_now(tmp_path / "study.aucproj", "project")
-    qtbot.waitUntil(lambda: not view._stale and view.verify_panel.isVisible())
+    qtbot.waitUntil(lambda: not view.is_stale and view.verify_panel.isVisible())
     assert cells(view) == lines
     # Save as copies the verification.
     save_as(session, tmp_path / "other.aucproj")
@@ -98,7 +98,7 @@ def test_run_without_a_finished_fit_has_no_verify_button(view, session, qtbot):
     assert not button(view).isVisible()
     failed = dataclasses.replace(make_record(session.table, "svm-auc"), splits=(), status="failed")
     put(session, failed, "Failed")
-    qtbot.waitUntil(lambda: not view._stale)
+    qtbot.waitUntil(lambda: not view.is_stale)
     assert not button(view).isVisible()
 
 

@@ -13,13 +13,13 @@ from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.pages.scores.calibration_view import CalibrationView
 from aucstudio.gui.pages.scores.scores_view import ScoresView
 from aucstudio.gui.pages.training.training_view import TrainingView
-from aucstudio.gui.panels.data_panel import _facts
-from aucstudio.gui.panels.run_card import _settings_lines
+from aucstudio.gui.panels.data_panel import DataPanel
+from aucstudio.gui.panels.runs_panel import RunsPanel
 from aucstudio.project.data.table import read_table
 from aucstudio.project.results.calibration import estimate_calibration
 from aucstudio.project.results.report import data_lines
 from aucstudio.project.results.thresholds import Target
-from tests.gui.conftest import make_record, put, shown
+from tests.gui.conftest import card_lines, make_record, put, shown
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_threshold_card_counts_rows_and_weights_rates(session, records, open_vie
     counted, rate = (view.findChild(QLabel, name).text() for name in ("count_tp", "rate_tpr"))
     assert counted == f"TP  {np.count_nonzero(called & positive)}"
     assert rate == f"{weights[called & positive].sum() / weights[positive].sum():.3f}"
-    assert "Counts are rows; shares are weighted by w." in view.chooser._chosen.where
+    assert "Counts are rows; shares are weighted by w." in view.chooser.remarks.text()
 
 
 def test_calibration_says_that_it_is_unweighted(session, records, open_view, qtbot):
@@ -95,13 +95,16 @@ def test_calibration_says_that_it_is_unweighted(session, records, open_view, qtb
     assert "not weighted by w" in estimate_calibration(records["logistic"], "platt").rows
 
 
-def test_data_card_names_the_weights(table):
-    assert "rows weighted by w" in _facts(table, False, "median")
+def test_data_card_names_the_weights(session, qtbot):
+    panel = DataPanel(session)
+    qtbot.addWidget(panel)
+    panel.refresh()
+    assert "rows weighted by w" in panel.facts.text()
 
 
-def test_run_card_and_report_name_the_weights(session, records):
-    table_lines = [
-        line for line in _settings_lines(session.shown_runs()[1]) if line.title == "Table"
-    ]
-    assert "weighted by w" in table_lines[0].value
+def test_run_card_and_report_name_the_weights(session, records, qtbot):
+    panel = RunsPanel(session)
+    qtbot.addWidget(panel)
+    (line,) = (line for line in card_lines(panel.details.settings) if line[0] == "Table")
+    assert "weighted by w" in line[1]
     assert all("rows weighted by w; " in line for line in data_lines(records))

@@ -19,7 +19,7 @@ from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.record import FAILED
 from aucstudio.project.store import workspace
 from aucstudio.project.store.project.project_file import ProjectFile
-from tests.gui.conftest import make_record
+from tests.gui.conftest import is_at_rest, make_record
 
 NOW = datetime.datetime(2026, 11, 22, 10, 30)
 
@@ -42,7 +42,7 @@ def page(qtbot):
         made.refresh()
         with qtbot.waitExposed(made):
             made.show()
-        qtbot.waitUntil(lambda: not made._soon.isActive() and not made._reader.busy)
+        qtbot.waitUntil(lambda: is_at_rest(made))
         return made
 
     return show
@@ -131,10 +131,11 @@ def test_recent_files_are_chosen_by_keyboard(page, qtbot, project, table_file):
 
 def test_project_outline_is_cached_until_it_changes(project, monkeypatch):
     first = describe_file(project)
-    monkeypatch.setattr("aucstudio.project.results.documents._facts", lambda _path: "read anew")
+    empty = [], (0.0, 0.1), None
+    monkeypatch.setattr("aucstudio.project.results.documents.listed_runs", lambda _path: empty)
     assert describe_file(project) == first
     os.utime(project, (1, 1))
-    assert describe_file(project).facts == "read anew"
+    assert describe_file(project).facts == "no run"
 
 
 def test_best_run_is_one_with_the_present_columns(tmp_path, table):

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 
 from aucstudio.gui.common.whiskers import Whisker, WhiskerChart, Whiskers
 from aucstudio.gui.state.plan import RunLook
+from tests.gui.conftest import tick_texts
 
 LOOK = RunLook("run", 0)
 
@@ -30,7 +31,7 @@ def chart(qtbot):
 
 
 def names_at_the_axis(chart):
-    return [name for _, name in chart.plot.getAxis("left")._tickLevels[0]]
+    return tick_texts(chart.plot.getAxis("left"))
 
 
 def test_chart_without_rows_has_no_axes(chart):

@@ -14,6 +14,7 @@ from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.pages.compare.compare_view import CompareView
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.state.preferences import FigureRules, preferences
+from aucstudio.project.store.workspace import home
 from tests.gui.file_dialogs import Typist
 
 
@@ -115,12 +116,9 @@ def test_cancel_changes_nothing_and_an_invalid_range_is_reported(start):
 
 
 def test_damaged_preferences_are_reported_at_startup(start):
-    path = preferences().path
+    path = home() / "preferences.json"
     path.parent.mkdir(parents=True)
     path.write_text("{ this is no preference")
-    from aucstudio.gui.state import preferences as module
-
-    module._open.clear()
     window = start()
     assert window.isVisible()
     assert "damaged" in window.statusBar().currentMessage()

@@ -69,7 +69,7 @@ def assert_same_numbers(record, alone):
 
 @pytest.mark.slow
 def test_cluster_comparison_equals_the_local_one(dask, plan, table, tmp_path, monkeypatch, capfd):
-    monkeypatch.setattr(pair_tests, "_WORTH_SENDING", 0)
+    monkeypatch.setattr(pair_tests, "WORTH_SENDING", 0)
     project = ProjectFile.create(tmp_path / "study.aucproj")
     for weight in (0.01, 1.0, 100.0):
         project.add_run(execute(plan("auc-rls", {"regularization": weight}), table))
@@ -86,7 +86,7 @@ def test_cluster_comparison_equals_the_local_one(dask, plan, table, tmp_path, mo
 def test_command_reports_cluster_errors_in_one_line(
     alone, table_file, tmp_path, monkeypatch, capfd
 ):
-    monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 5.0)
+    monkeypatch.setattr(cluster, "TIMEOUT_SECONDS", 5.0)
     project = tmp_path / "none.aucproj"
     command = ["train", str(table_file), "--method", "auc-rls", "--project", str(project)]
 
@@ -104,7 +104,7 @@ def test_command_reports_cluster_errors_in_one_line(
     alone.worker(first=str(tmp_path))
     alone.wait_for_workers(1)
     assert f"numpy is {np.__version__} here and 1.0 on the worker tcp://" in error_of(alone.address)
-    monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(cluster, "TIMEOUT_SECONDS", 0.2)
     for address in ("tcp://127.0.0.1:1", "tcp://nowhere", "odd://127.0.0.1:1", "tls://[::1]:1"):
         assert f"no Dask scheduler answers at {address}" in error_of(address)
 
@@ -153,7 +153,7 @@ def test_lost_workers_change_no_numbers_and_a_lost_scheduler_keeps_splits(
     lose_a_worker_in_a_search(dask, plan, table)
     with dask.client() as client:
         assert len(client.scheduler_info()["workers"]) == 1
-    monkeypatch.setattr(cluster, "_TIMEOUT_SECONDS", 5.0)
+    monkeypatch.setattr(cluster, "TIMEOUT_SECONDS", 5.0)
     lose_the_scheduler(dask, plan, table)
 
 

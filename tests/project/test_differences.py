@@ -58,7 +58,7 @@ def test_cloud_has_the_mean_covariance_and_corners_of_all_pairs():
 
 @pytest.mark.parametrize("chunk", [1, 1000, 1 << 17])
 def test_histogram_counts_all_pairs(monkeypatch, chunk):
-    monkeypatch.setattr(pairs, "_PAIRS_PER_CHUNK", chunk)
+    monkeypatch.setattr(pairs, "PAIRS_PER_CHUNK", chunk)
     rng = np.random.default_rng(3)
     a, b = rng.normal(size=(40, 2)), rng.normal(size=(70, 2))
     z = (a[:, None] - b[None]).reshape(-1, 2)

@@ -43,7 +43,7 @@ def test_swapping_columns_of_a_linear_model_matches_the_weights(table, monkeypat
     split = trained(table, "auc-rls")
     rows = any_pair(split)
     expected = explain_pair(table, split.model, rows)
-    monkeypatch.setattr("aucstudio.project.explain.contributions._COLUMNS_PER_CHUNK", 2)
+    monkeypatch.setattr("aucstudio.project.explain.contributions.COLUMNS_PER_CHUNK", 2)
     hidden = dataclasses.replace(split.model, scorer=lambda X: X @ split.coef)
     found = explain_pair(table, hidden, rows)
     assert [part.column for part in found.parts] == [part.column for part in expected.parts]

@@ -25,6 +25,7 @@ from aucstudio.project.geometry.planes import (
     strongest,
     thinned,
 )
+from tests.conftest import write_file
 from tests.project.test_differences import all_differences, make_sample
 
 # ------------------------------------------------------------------------ planes
@@ -123,7 +124,7 @@ def test_one_feature_and_constant_scores_yield_flat_planes():
 def test_power_iteration_agrees_with_the_eigenvectors(monkeypatch):
     sample, weights = make_sample()
     exact = strongest(sample.X, weights / np.linalg.norm(weights))
-    monkeypatch.setattr("aucstudio.project.geometry.planes._EXACT_FEATURES", 1)
+    monkeypatch.setattr("aucstudio.project.geometry.planes.EXACT_FEATURES", 1)
     found = strongest(sample.X, weights / np.linalg.norm(weights))
     assert_allclose(found, exact, atol=1e-6)
 
@@ -278,8 +279,7 @@ def test_labelled_sample_prepares_rows_of_both_classes(table_file):
 
 
 def test_missing_values_are_placed_at_the_training_median(tmp_path):
-    path = tmp_path / "gaps.csv"
-    path.write_text("a,b,y\n1,5,p\n,7,n\n3,9,p\n8,,n\n2,1,n\n", encoding="utf-8")
+    path = write_file(tmp_path / "gaps.csv", "a,b,y\n1,5,p\n,7,n\n3,9,p\n8,,n\n2,1,n\n")
     table = read_table(path, label="y", positive="p")
     rows = np.arange(5)
     kept = labelled_sample(table, learn_preparation(table, rows, keep_gaps=True))

@@ -23,7 +23,7 @@ def count_reads(monkeypatch):
     read = []
     blob = ProjectSource.blob
     # Other tests may have read the same arrays.
-    monkeypatch.setattr(source, "_cache", BoundedCache(1 << 20))
+    monkeypatch.setattr(source, "shared_cache", BoundedCache(1 << 20))
     monkeypatch.setattr(
         ProjectSource, "blob", lambda self, key: read.append(key) or blob(self, key)
     )

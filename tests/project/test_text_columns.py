@@ -20,7 +20,7 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_texts_are_stripped_and_counted(kind, most, monkeypatch):
     if most is not None:
-        monkeypatch.setattr(cells, "_MOST_SHARED", most)
+        monkeypatch.setattr(cells, "MOST_SHARED", most)
     rng, absent = np.random.default_rng(5), MISSING_TEXT | {"k"}
     column, wanted = cells.Texts(10, absent), []
     for start in range(6):

@@ -110,7 +110,7 @@ def test_killed_process_keeps_the_finished_splits(process, plan, table):
     while not any(progress.finished for progress in messages):
         assert not task.wait(0.01)
         messages += task.drain()
-    (busy,) = process._busy
+    (busy,) = process.busy
     os.kill(busy.pid, signal.SIGKILL)
     assert task.wait(PATIENCE)
     record = task.result.record
@@ -122,7 +122,7 @@ def test_killed_process_keeps_the_finished_splits(process, plan, table):
 
 @pytest.mark.slow
 def test_abandoned_run_ends_its_process(process, plan, table):
-    before = process._idle[0]
+    before = process.idle[0]
     with pytest.raises(Stopped):
         run(process, plan("svm"), table, given_up=lambda: True)
     assert not before.alive
@@ -146,13 +146,13 @@ def test_processes_run_in_parallel_and_are_reused(plan, table):
             submit(PlannedRun(plan("auc-svm", seed=seed), table, None), both) for seed in range(2)
         ]
         assert all(task.wait(PATIENCE) for task in tasks)
-        used = set(both._idle)
+        used = set(both.idle)
         assert len(used) == 2
         for seed, task in enumerate(tasks):
             here = execute(plan("auc-svm", seed=seed), table)
             same_splits(task.result.record.splits, here.splits)
         run(both, plan(), table)
-        assert set(both._idle) == used
+        assert set(both.idle) == used
     assert not any(process.alive for process in used)
 
 
@@ -177,7 +177,7 @@ def test_each_faulty_process_fails_only_its_run(plan, table, monkeypatch, capfd)
     with Processes() as place:
         assert place.start()
         for how, method, words, kept in FAULTS:
-            (faulty,) = place._idle
+            (faulty,) = place.idle
             task = submit(PlannedRun(plan(method, repeats=2), table, None), place)
             assert task.wait(PATIENCE)
             record = task.result.record
@@ -201,7 +201,7 @@ def _command_with_fault(how):
 
 @pytest.mark.slow
 def test_blocked_process_can_be_abandoned(process, plan, table):
-    first = process._idle[0]
+    first = process.idle[0]
     os.kill(first.pid, signal.SIGSTOP)
     wide = [
         dataclasses.replace(column, values=np.tile(column.values, 2_000))

@@ -89,7 +89,7 @@ def test_history_is_evaluated_at_few_fixed_iterations():
     assert points[:8] == [1, 2, 3, 4, 5, 7, 9, 12]
     assert sum(point <= 100 for point in points) < 20
     assert sum(point <= 10_000 for point in points) < 40
-    assert len(points) <= watching._MOST_LOOKS
+    assert len(points) <= watching.MOST_LOOKS
 
 
 @pytest.mark.parametrize("step_seconds", [1e-5, 3e-2])
@@ -167,7 +167,7 @@ def test_trajectory_contains_scores_of_the_same_rows(clock):
 
 
 def test_record_of_many_fits_keeps_fewer_looks_per_fit(clock, monkeypatch):
-    monkeypatch.setattr(watching, "_RECORD_BYTES", 70 * 4 * 20)
+    monkeypatch.setattr(watching, "RECORD_BYTES", 70 * 4 * 20)
     for fits, most in ((1, 20), (4, 5), (100, 2)):
         watch, _ = train_for(clock, 2.0, 1e-3, SlowScorer(clock, 1e-4), fits)
         looks = watch.trajectory(np.zeros(40), np.zeros(30))

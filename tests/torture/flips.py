@@ -50,7 +50,7 @@ def of_project(folder: Path, tries: int, seed: int = 0) -> Tally:
 
 def _compared(project: Path) -> Ended:
     # Results cached for the intact project must not be reused for the damaged one.
-    source._cache = BoundedCache(1 << 28)
+    source.shared_cache = BoundedCache(1 << 28)
     return call("compare", str(project), "--json")
 
 

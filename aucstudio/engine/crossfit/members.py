@@ -13,7 +13,7 @@ from typing import Any
 from aucstudio.engine.params import InvalidSetting, declarations, declared_params
 
 # Beyond so many rows a kernel method would take longer than all others: landmarks replace it.
-_MOST_KERNEL_ROWS = 4_000
+MOST_KERNEL_ROWS = 4_000
 _ROWS_PER_LEAF = 2_000
 
 
@@ -124,7 +124,7 @@ def library(
     leaf, root = rows // _ROWS_PER_LEAF, max(1, math.isqrt(features))
     shape = {"leaf": max(1, leaf), "leaf_of_3": max(3, leaf), "third_of_leaf": max(3, leaf) // 3}
     ends = ",".join(str(float(end)) for end in fpr_range)
-    small = rows <= _MOST_KERNEL_ROWS
+    small = rows <= MOST_KERNEL_ROWS
     holds = {"small": small, "large": not small, "all": max(1, features) != root}
     holds["third"] = max(1, features // 3) != root
     parts = {"few": ("few",), "thorough": ("quick", "more")}

@@ -28,7 +28,7 @@ SAME = 1e-12  # correlations that differ by no more are taken as equal: it may b
 
 _MOST_BLOCKS = 255  # a byte holds their numbers, with one more for gaps
 _ROWS_PER_BLOCK = 40
-_CELLS_PER_CALL = 4_000_000  # a few ms to add up, at worst some 50 ms to walk through
+CELLS_PER_CALL = 4_000_000  # a few ms to add up, at worst some 50 ms to walk through
 _LANES = 4
 
 
@@ -94,7 +94,7 @@ class StumpSearch:
         order, rising = by_digits(self._X[self.rows, k])
         self._order[k] = order
         into = self._is_last[k], self._block[k], self._bounds[k], self._is_pure[k]
-        _lay_out(order, rising, *into)
+        cut_into_blocks(order, rising, *into)
 
     def best(self, potential: Array, pause: Callable[[float], None]) -> Stump | None:
         """Find the stump of the largest ``|r|``, or None if no ``|r|`` exceeds rounding.
@@ -110,7 +110,7 @@ class StumpSearch:
             search.
         """
         d, N = self._order.shape
-        step = max(1, _CELLS_PER_CALL // N)
+        step = max(1, CELLS_PER_CALL // N)
         slices = [(k, min(k + step, d)) for k in range(0, d, step)]
         for first, last in slices:
             if first:
@@ -138,7 +138,7 @@ class StumpSearch:
 
 
 @kernel
-def _lay_out(
+def cut_into_blocks(
     order: RowNumbers,
     rising: Array,
     is_last: Mask,

@@ -30,9 +30,9 @@ from aucstudio.engine.compiled import kernel
 from aucstudio.engine.linalg import nothing
 
 ALL = slice(None)
-_PAIRS_PER_PART = 1 << 14  # a handful of temporaries of this size stay in the processor's cache
-_FLOPS_PER_BLOCK = 2e9
-_QUERIES_PER_CHUNK = 1024
+PAIRS_PER_PART = 1 << 14  # a handful of temporaries of this size stay in the processor's cache
+FLOPS_PER_BLOCK = 2e9  # of a Gram matrix, between two pauses
+QUERIES_PER_CHUNK = 1024  # rows whose neighbours are found between two reports
 
 
 class AllPairs:
@@ -61,7 +61,7 @@ class AllPairs:
 
     def parts(self) -> Iterator[slice]:
         """Cut the positives into slices."""
-        return portions(*self.shape, _PAIRS_PER_PART)
+        return portions(*self.shape, PAIRS_PER_PART)
 
     def margins(self, scores: Array, part: slice = ALL) -> Array:
         """Return s_i - t_j as a matrix."""
@@ -117,7 +117,7 @@ class PairList:
 
     def parts(self) -> Iterator[slice]:
         """Cut the list into slices."""
-        return portions(self.count, 1, _PAIRS_PER_PART)
+        return portions(self.count, 1, PAIRS_PER_PART)
 
     def margins(self, scores: Array, part: slice = ALL) -> Array:
         """Return s_i - t_j for each pair of the list."""
@@ -160,7 +160,7 @@ def _laplacian_gram(
     """Compute F^T (diag(degree) - W) F, where ``across(G)`` is W G, W symmetric."""
     r = F.shape[1]
     gram = np.empty((r, r))
-    width = int(np.clip(_FLOPS_PER_BLOCK / max(1, F.size), 16, 256))
+    width = int(np.clip(FLOPS_PER_BLOCK / max(1, F.size), 16, 256))
     for columns in portions(r, 1, width):
         start = columns.start
         G = np.ascontiguousarray(F[:, columns])
@@ -323,7 +323,7 @@ def _nearest(among: Array, queries: Array, k: int, report: Callable[[float], Non
 
     search = NearestNeighbors(n_neighbors=min(k, len(among))).fit(among)
     found = []
-    for rows in portions(len(queries), 1, _QUERIES_PER_CHUNK):
+    for rows in portions(len(queries), 1, QUERIES_PER_CHUNK):
         found.append(search.kneighbors(queries[rows], return_distance=False))
         report(rows.stop / len(queries))
     return np.concatenate(found)

@@ -37,7 +37,7 @@ from aucstudio.engine.methods.least_squares_systems import (
 from aucstudio.engine.monitor import Monitor
 
 _EPS = float(np.finfo(float).eps)
-_PAIRS_PER_CHUNK = 65_536
+PAIRS_PER_CHUNK = 65_536  # that are scored at once
 # Scores of a pair that differ by fewer rounding errors, a sum over all rows, are tied.
 _TIE = 16 * _EPS
 
@@ -139,7 +139,7 @@ class HoldOut:
         ends[:m, 0], ends[m:, 1] = np.sqrt(self._d[:m]), np.sqrt(self._d[m:])
         turned = self._V.T @ ends
         self._diagonal = np.empty((len(self.regularizations), N))
-        for rows in portions(N, N, _PAIRS_PER_CHUNK):
+        for rows in portions(N, N, PAIRS_PER_CHUNK):
             self._monitor.stage("hold-out")
             self._diagonal[:, rows] = (self._V[rows] ** 2 @ shares).T / self._d[rows]
         products = [(self._V @ (shares * column[:, None])).T for column in turned.T]
@@ -173,7 +173,7 @@ class HoldOut:
     def pair_scores(self, which: int) -> Iterator[tuple[slice, Array, Array]]:
         """Return some positives at a time and the scores of their pairs with all negatives."""
         lam, m, N = self.regularizations[which], self._positives, len(self._d)
-        for rows in portions(m, N - m, _PAIRS_PER_CHUNK):
+        for rows in portions(m, N - m, PAIRS_PER_CHUNK):
             self._monitor.stage("leave-pair-out", (which + rows.start / m) / len(self._totals))
             yield rows, *self._pairs(which, rows, self._mutual(lam, rows, slice(m, N)))
 
@@ -301,7 +301,7 @@ class _PairErrors:
         """Return some positives at a time and the scores of their pairs with all negatives."""
         N = len(self._y)
         q, Aq = self._diagonal[m:], self._pull[m:]
-        for rows in portions(m, N - m, _PAIRS_PER_CHUNK):
+        for rows in portions(m, N - m, PAIRS_PER_CHUNK):
             report(rows.start / m)
             c = self._left[rows] @ self._V[m:].T - np.outer(self._bend[rows], self._bend[m:])
             p, Ap = self._diagonal[rows, None], self._pull[rows, None]

@@ -34,10 +34,10 @@ _RELATIVE_GAP = 1e-3
 # of rows then do not change the solution.
 _NEAR, _EXACT = 1e-5, 1e-15
 _MOST_COLUMNS = 1_000  # of which the matrix of second derivatives is factored
-_SAMPLED = 4  # one row of so many
 _FEW_ROWS, _ROWS_PER_COLUMN = 5_000, 64  # beyond both, a sample is solved first
-_SAMPLE_GAP = 1e-2
-_CONTRACTION = 0.1  # of the gap, by a step
+_SAMPLED, _SAMPLED_PER_COLUMN = 16, 25  # one row of so many, but no fewer for each column
+_SAMPLE_GAP = 0.1
+_CONTRACTION = 0.3  # of the gap, by a step
 _SUFFICIENT = 1e-4
 _MOST_HALVINGS = 40
 _TINY = 1e-300
@@ -166,20 +166,24 @@ class _LogLoss:
     def sample(self) -> _LogLoss | None:
         """Return the problem of some rows of each class with the cost of all; None for few rows."""
         N, d = self.X.shape
-        few = max(_FEW_ROWS, _ROWS_PER_COLUMN * (d + 1))
-        if scipy.sparse.issparse(self.X) or d > _MOST_COLUMNS or few > N:
+        if not self.is_factored or max(_FEW_ROWS, _ROWS_PER_COLUMN * (d + 1)) > N:
             return None
-        costs = np.zeros(N)
-        for of_class in (self.y < 0, self.y > 0):
-            rows = np.flatnonzero(of_class)
-            drawn = rows[::_SAMPLED]
-            costs[drawn] = self.costs[drawn] * (self.costs[rows].sum() / self.costs[drawn].sum())
-        rows = np.flatnonzero(costs)
-        return _LogLoss(self.X[rows], self.y[rows], costs[rows], self.pause)
+        every = min(_SAMPLED, N // (_SAMPLED_PER_COLUMN * (d + 1)))
+        of_classes = [np.flatnonzero(self.y < 0), np.flatnonzero(self.y > 0)]
+        drawn = [rows[::every] for rows in of_classes]
+        totals = [self.costs[rows].sum() for rows in (*of_classes, *drawn)]
+        factors = np.repeat(np.divide(totals[:2], totals[2:]), [len(rows) for rows in drawn])
+        rows = np.concatenate(drawn)
+        return _LogLoss(self.X[rows], self.y[rows], factors * self.costs[rows], self.pause)
+
+    @property
+    def is_factored(self) -> bool:
+        """Whether the matrix of second derivatives is."""
+        return not scipy.sparse.issparse(self.X) and self.X.shape[1] <= _MOST_COLUMNS
 
     def solver(self, here: _Point) -> Solve:
         """Return what multiplies by the inverse matrix of second derivatives at a point."""
-        if scipy.sparse.issparse(self.X) or self.X.shape[1] > _MOST_COLUMNS:
+        if not self.is_factored:
             return functools.partial(self._conjugate_gradients, here)
         D = here.curvature
         # The best b for given w is a weighted mean: about it, the matrix of w separates.
@@ -214,6 +218,37 @@ class _LogLoss:
         return np.asarray(cg(H, g, rtol=max(forcing, 1e-10), M=inverse)[0])
 
 
+class _Model:
+    """Newton's quadratic model at a point, corrected by the gradients met since (L-BFGS).
+
+    Source: Nocedal (1980), Updating quasi-Newton matrices with limited storage.
+    """
+
+    def __init__(self, solve: Solve, *, is_fresh: bool = True) -> None:
+        self._solve, self.is_fresh = solve, is_fresh
+        self._met: list[tuple[Array, Array, float]] = []
+
+    def correct(self, before: _Point, here: _Point) -> None:
+        """Take in how the gradient changes between two points."""
+        step = np.append(here.w - before.w, here.b - before.b)
+        change = here.gradient - before.gradient
+        curvature = float(step @ change)
+        if curvature > 0:  # rounding can hide that of almost straight losses
+            self._met.append((step, change, curvature))
+        self.is_fresh = False
+
+    def step(self, gradient: Array) -> Array:
+        """Return the step to the minimum of the model."""
+        left, shares = -gradient, []
+        for step, change, curvature in reversed(self._met):
+            shares.append(float(step @ left) / curvature)
+            left = left - shares[-1] * change
+        found = self._solve(left)
+        for step, change, curvature in self._met:
+            found = found + (shares.pop() - float(change @ found) / curvature) * step
+        return found
+
+
 def _newton(
     problem: _LogLoss, most: int, report: Callable[[_Point, int], bool], gap: float = 0.0
 ) -> tuple[_Point, int]:
@@ -226,27 +261,28 @@ def _newton(
     if sample is None:
         below, above = problem.is_class @ problem.costs
         here = problem.at(np.zeros(problem.X.shape[1]), float(np.log(above / below)))
-        solve = problem.solver(here)
+        model = _Model(problem.solver(here))
     else:
         start, _ = _newton(sample, most, lambda *_: False, _SAMPLE_GAP)
-        here, solve = problem.at(start.w, start.b), sample.solver(start)
-    is_fresh, gap = sample is None, max(gap, _EXACT if sample is None else _NEAR)
+        here, model = problem.at(start.w, start.b), _Model(sample.solver(start), is_fresh=False)
+    gap = max(gap, _EXACT if sample is None else _NEAR)
     try:
         while True:
-            there = problem.along(here, -solve(here.gradient))
-            if there is None and not is_fresh:
-                solve, is_fresh = problem.solver(here), True
+            there = problem.along(here, model.step(here.gradient))
+            ends = there is None or there.objective >= here.objective * (1 - _EXACT)
+            if ends and not model.is_fresh:
+                model = _Model(problem.solver(here))
                 continue
             step += 1
-            ends = there is None or there.objective >= here.objective * (1 - _EXACT)
             before, here = here, there or here
             if report(here, step) or ends or here.gap <= gap * here.objective or step == most:
                 return here, step
             rate = here.gap / before.gap
             suffices = rate < _CONTRACTION or rate * here.gap <= gap * here.objective
-            is_fresh = sample is None or not suffices
-            if is_fresh:
-                solve = problem.solver(here)
+            if suffices and problem.is_factored and here.gap > _NEAR * here.objective:
+                model.correct(before, here)
+            else:
+                model = _Model(problem.solver(here))
     except Stopped:
         if not step:
             raise

@@ -40,7 +40,7 @@ _VIOLATION = 1e-8
 _LINEAR_GAP = 1e-6
 _PLANES_GAP = 1e-4
 _USUAL_STEPS, _USUAL_PLANES = 24, 60  # of solvers, for estimates of time
-_MOST_FEATURES = 1_500  # of which the interior point takes a matrix in every step
+MOST_FEATURES = 1_500  # of which the interior point takes a matrix in every step
 
 
 class SVM(KernelSettings, BaselineSettings, WeighsRows):
@@ -73,7 +73,7 @@ class SVM(KernelSettings, BaselineSettings, WeighsRows):
         if self.kernel != "linear":
             work = kernel_matrix(N, d) + Work(numbers=10 * N**2)
             return cost_of(N, min(12.0 * N**2, 1.5e9) + 16 * N * d, work)
-        if min(N, d) > _MOST_FEATURES:
+        if min(N, d) > MOST_FEATURES:
             return cost_of(N, 8.0 * N * (d + 10), cutting_planes(N, d, _USUAL_PLANES))
         if d <= N:
             step = Work(products=1.2 * N * d**2, numbers=N * (6 * d + 150), steps=100)
@@ -112,7 +112,7 @@ class SVM(KernelSettings, BaselineSettings, WeighsRows):
         loss, centre = FreeConstantHinge(positive, costs), centre_of(X)
         # b absorbs any shift of the rows.
         rows = X - centre if centre.any() else X
-        if scipy.sparse.issparse(X) or min(X.shape) > _MOST_FEATURES:
+        if scipy.sparse.issparse(X) or min(X.shape) > MOST_FEATURES:
             done: Direction = minimise(rows, loss, 1.0, tol=_PLANES_GAP, monitor=monitor)
             w = done.weights
         else:

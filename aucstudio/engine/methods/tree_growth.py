@@ -26,7 +26,7 @@ Cells = NDArray[np.int64]
 _RANK = 32
 _ROW = (1 << _RANK) - 1
 GAP = ((1 << 31) - 1) << _RANK  # cells from here on are gaps; they stay behind all others
-_CELLS_PER_LOOK = 4_000_000
+CELLS_PER_LOOK = 4_000_000  # some 20 ms
 
 
 @kernel
@@ -296,6 +296,6 @@ class TreeGrower:
 
     def _parts_of_work(self, leaf: _Leaf) -> Iterator[tuple[int, int]]:
         """Cut the features into ranges that take some 20 ms each on the rows of a leaf."""
-        for part in portions(len(self._cells), leaf.stop - leaf.start, _CELLS_PER_LOOK):
+        for part in portions(len(self._cells), leaf.stop - leaf.start, CELLS_PER_LOOK):
             self._monitor.stage("splitting")
             yield part.start, part.stop

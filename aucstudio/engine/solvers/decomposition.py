@@ -43,7 +43,7 @@ _PATIENCE = 300_000  # steps in which the gap has to fall to this share, or it w
 _LEAST_FALL = 0.9
 _FLATNESS = 1e-12  # least curvature along a pair of rows
 _PRECISION = float(np.finfo(np.float64).eps)
-_CACHED_NUMBERS = 125_000_000  # kernel values that are kept: a gigabyte
+CACHED_NUMBERS = 125_000_000  # kernel values that are kept: a gigabyte
 _ROWS_PER_CHUNK = 64
 
 
@@ -81,7 +81,7 @@ class KernelRows:
 
     def __init__(self, X: Array, kernel: Kernel, pause: Callable[[], None]) -> None:
         self._X, self._values, self._pause = X, kernel.against(X), pause
-        self.capacity = min(len(X), max(_CACHED_NUMBERS // len(X), 2 * _MOST_ROWS))
+        self.capacity = min(len(X), max(CACHED_NUMBERS // len(X), 2 * _MOST_ROWS))
         self.values = np.empty((self.capacity, len(X)))
         self.place = np.full(len(X), -1)
         self._used = 0

@@ -35,7 +35,7 @@ MakeScorer = Callable[[Array], Scorer]
 
 # Work is counted in steps along a row of K.
 _WORK_PER_VISIT = 8
-_WORK_PER_SLICE = 3e7  # at most; some 20 to 50 ms
+WORK_PER_SLICE = 3e7  # at most; some 20 to 50 ms
 _GROWTH = 1.2  # of slices: few looks at the certificate, and little work after it holds
 _WORK_PER_REFRESH = 8  # for each entry of K: computing all scores afresh then adds an eighth
 _LEAST_LIMIT = 3e8
@@ -84,7 +84,7 @@ def solve_pair_descent(
         work, or after an interior point's step.
     """
     limit = max(_LEAST_LIMIT, float(len(K)) ** 3) if limit is None else limit
-    begin = _Descent(pairs, K, c, margin, tol, functools.partial(monitor.stage, "pairs"))
+    begin = Descent(pairs, K, c, margin, tol, functools.partial(monitor.stage, "pairs"))
     first = _descend(begin, limit, monitor, scorer)
     if first.converged or monitor.stopped:
         return first
@@ -121,7 +121,7 @@ def _solve_inside(
     return dataclasses.replace(done, coefficients=accurate)
 
 
-def _descend(descent: _Descent, limit: float, monitor: Monitor, scorer: MakeScorer) -> PairSolution:
+def _descend(descent: Descent, limit: float, monitor: Monitor, scorer: MakeScorer) -> PairSolution:
     pause = functools.partial(monitor.stage, "scores")
     iteration, done, stopped = 0, False, False
     while not (done or stopped or descent.at_rest or descent.work > limit):
@@ -139,7 +139,7 @@ def _descend(descent: _Descent, limit: float, monitor: Monitor, scorer: MakeScor
     return dataclasses.replace(descent.best, n_iter=iteration)
 
 
-class _Descent:
+class Descent:
     """The iterate, its scores, and the best of the iterates seen."""
 
     def __init__(
@@ -160,7 +160,7 @@ class _Descent:
         self.best = PairSolution(multipliers=self._a.reshape(pairs.shape), coefficients=self._s)
         self._bound = 0.0
         self._per_refresh = _WORK_PER_REFRESH * (K.size + _WORK_PER_VISIT * pairs.count)
-        self._slice = min(_WORK_PER_SLICE, self._per_refresh)
+        self._slice = min(WORK_PER_SLICE, self._per_refresh)
         self.work = self._fresh_at = 0.0
         self.at_rest = False
 
@@ -180,7 +180,7 @@ class _Descent:
         left = _sweep(*problem, self._a, self._s, self._walk, self._slice)
         self.work += self._slice - left
         self.at_rest = left > 0.0
-        self._slice = min(_WORK_PER_SLICE, _GROWTH * self._slice)
+        self._slice = min(WORK_PER_SLICE, _GROWTH * self._slice)
 
     def measure(self, refresh: Callable[[], None] | None) -> PairSolution:
         """Return the best iterate so far with its certificate.

@@ -29,7 +29,7 @@ Learn = Callable[[Features, Visits], None]
 Measure = Callable[[Array, Array], float]
 
 _SKIP = 16  # steps between two shrinkings of w, and between two additions to its mean
-_WORK_PER_SLICE = 2e7
+WORK_PER_SLICE = 2e7
 _OVERHEAD = 32  # of a step, in features
 _SEARCH_PAIRS = 1_000
 _SEARCH_REACH = 2.0**40
@@ -165,7 +165,7 @@ class Training:
 
     def _learn(self, F: Features, visits: Visits) -> None:
         """Make the steps of some visits, in slices of some 20 ms."""
-        step = max(1, int(_WORK_PER_SLICE / (self.learner.work + _OVERHEAD)))
+        step = max(1, int(WORK_PER_SLICE / (self.learner.work + _OVERHEAD)))
         for start in range(0, len(visits[0]), step):
             done = min(self.visited / len(self.rows), 1.0)
             self.monitor.stage("epoch", (self.epoch + done) / self.epochs)

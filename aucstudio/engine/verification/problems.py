@@ -32,7 +32,7 @@ from aucstudio.engine.verification.space import RemadeSpace, squared_distances
 from aucstudio.notices import text
 
 _MOST_PARTS = 60
-_MOST_NUMBERS = 4e6
+MOST_NUMBERS = 4e6  # of a problem that a reference solver takes
 _MOST_WORK = 2e10
 _CELLS = 1 << 20
 
@@ -183,7 +183,7 @@ class Problem:
     def solve_margins(self, A: Array, costs: Array, H: Array) -> Optimum:
         """Minimise ``1/2 u'Hu + sum_k costs_k loss(A_k u)``."""
         K, r = A.shape
-        if K * max(r, 100) > 100 * _MOST_NUMBERS or K * r**2 > 2 * _MOST_WORK or r > 1_500:
+        if K * max(r, 100) > 100 * MOST_NUMBERS or K * r**2 > 2 * _MOST_WORK or r > 1_500:
             raise UnverifiableError(text("too_many_margins", margins=K, features=r))
         loss, slope, curvature = self.loss.value, self.loss.slope, self.loss.curvature
         if slope is None or curvature is None:
@@ -216,7 +216,7 @@ class Problem:
     def pair_differences(self, Z: Array) -> Array:
         """Return Z_i - Z_j of all pairs."""
         p, n = self.by_class(Z)
-        if len(p) * n.size > 8 * _MOST_NUMBERS:
+        if len(p) * n.size > 8 * MOST_NUMBERS:
             raise UnverifiableError(f"{len(p) * len(n):,} pairs are more than fit")
         return np.repeat(p, len(n), axis=0) - np.tile(n, (len(p), 1))
 
@@ -342,7 +342,7 @@ class PairHingeProblem(RangeHinge, solves="pair hinge"):
             return super().solution(Z)
         i, j = self.listed
         P, r = len(i), Z.shape[1]
-        if P * r > _MOST_NUMBERS:
+        if P * r > MOST_NUMBERS:
             raise UnverifiableError(f"{P:,} pairs are more than fit")
         targets, costs = np.full(P, self.margin), np.full(P, self.weight / P)
         return self.solve_hinges(Z[i] - Z[j], targets, costs, self.quadratic(Z), np.zeros(r))
@@ -477,7 +477,7 @@ class TwoMarginsProblem(Problem, solves="two margins"):
     def solution(self, Z: Array) -> Optimum:
         p, n = self.by_class(Z)
         groups, r = [self.m, self.m, self.n], Z.shape[1]
-        if 2 * len(Z) * (r + 2) > _MOST_NUMBERS:
+        if 2 * len(Z) * (r + 2) > MOST_NUMBERS:
             raise UnverifiableError(text("too_many_rows_to_solve", rows=len(Z), features=r))
         C1, C2, C3, mu = self._costs
         signs = np.repeat([[1.0, 0.0], [1.0, -1.0], [-1.0, 0.0]], groups, axis=0)

@@ -22,7 +22,7 @@ MIN_WIDTH = 0.001
 "The narrowest possible range."
 _DECIMALS = 4
 _CACHED = 16  # bands
-_MOST_AT_ONCE = 20_000  # rows whose curves are computed where they are shown
+MOST_AT_ONCE = 20_000  # rows whose curves are computed where they are shown
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ def unready(records: Sequence[RunRecord]) -> list[RunRecord]:
     """Return the records whose curves are not cached if all take longer than a frame."""
     missing = [record for record in records if record not in _known]
     rows = sum(len(split.test_rows) for record in missing for split in record.splits)
-    return missing if rows > _MOST_AT_ONCE else []
+    return missing if rows > MOST_AT_ONCE else []
 
 
 def make_ready(records: Sequence[RunRecord]) -> None:

@@ -66,6 +66,8 @@ class PageView(QWidget):
         The conclusion: one sentence, and details on demand.
     shows_threshold : bool
         Class attribute: whether the page shows the threshold and its errors.
+    is_stale : bool
+        Whether the page is to be refreshed, soon if it is visible.
     lacks, soon, aim : str
         Class attributes, for an empty page: what the selected run does not have, what follows
         while a run is training, and what the page shows.
@@ -111,7 +113,7 @@ class PageView(QWidget):
         self.frame = down(top, (self.body, 1), self.sentence, around=(8, 8, 8, 0))
         self.setLayout(self.frame)
         self.picture_verbs: Sequence[QAction] = ()
-        self._stale = self._is_new = True
+        self.is_stale = self._is_new = True
 
     def _on_session_changed(self, fields: Set[str]) -> None:
         handlers = {self.listens_to[field] for field in fields & self.listens_to.keys()}
@@ -124,7 +126,7 @@ class PageView(QWidget):
 
     def update_part(self, update: Callable[[], object]) -> None:
         """Update a part of a visible page; a hidden page is refreshed as a whole later."""
-        if not self._stale:
+        if not self.is_stale:
             update() if self.isVisible() else self.mark_stale()
 
     def set_content(self, layout: QLayout, hint: str, *, scrolls: bool = False) -> None:
@@ -309,7 +311,7 @@ class PageView(QWidget):
 
     def mark_stale(self) -> None:
         """Refresh soon, or when the page becomes visible."""
-        self._stale = True
+        self.is_stale = True
         if self.isVisible():
             self.session.turns.ask(self._refresh_if_stale)
 
@@ -366,7 +368,7 @@ class PageView(QWidget):
         return f"No run yet: choose a method and press Run to see {aim}."
 
     def _refresh_if_stale(self) -> None:
-        if self._stale:
-            self._stale = False
+        if self.is_stale:
+            self.is_stale = False
             self.refresh()
             self.keep_still()

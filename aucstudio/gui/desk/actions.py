@@ -135,7 +135,7 @@ _MENUS = {
 _DECK = ("tear_off", "show_beside", "show_below", "all_in_one")
 _OF_PICTURE = ("copy_figure", "export_figure", "copy_figure_data", "export_figure_data")
 _OF_STUDY = (
-    *("next_page", "previous_page", "back", *_DECK, *_OF_PICTURE),
+    *("stop", "next_page", "previous_page", "back", *_DECK, *_OF_PICTURE),
     *("export_model", "score_table", "model_card", "export_script", "export_report"),
 )
 

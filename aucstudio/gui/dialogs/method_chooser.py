@@ -86,6 +86,11 @@ class MethodChooser(Dialog):
     can_run : bool
     parent : QWidget
 
+    Attributes
+    ----------
+    rows : list of QTreeWidgetItem
+        The listed methods; one may be in several groups.
+
     Signals
     -------
     chosen(str)
@@ -112,7 +117,7 @@ class MethodChooser(Dialog):
             (_START, dict(recommended)),
             (_RECENT, dict.fromkeys(recent, "")),
         ]
-        self._rows: list[QTreeWidgetItem] = []
+        self.rows: list[QTreeWidgetItem] = []
         self.ticked: set[str] = set()
         self._make_parts()
         self._fill()
@@ -181,7 +186,7 @@ class MethodChooser(Dialog):
             families.append((title, dict.fromkeys(keys, "")))
         self.tree.blockSignals(True)
         self.tree.clear()
-        self._rows = []
+        self.rows = []
         for title, methods in families if wanted else self._first + families:
             if methods:
                 self._add_group(title, methods)
@@ -208,7 +213,7 @@ class MethodChooser(Dialog):
         time = "–" if outlook is None else outlook.words
         aims = method.trains_for, method.shape_words()
         item = QTreeWidgetItem(head, [method.in_words, method.title, *aims, takes, time])
-        self._rows.append(item)
+        self.rows.append(item)
         item.setData(0, _KEY, key)
         item.setCheckState(0, _check(key in self.ticked))
         item.setData(0, _TIP, tip_text(method.summary))
@@ -221,7 +226,7 @@ class MethodChooser(Dialog):
 
     def _go_to(self, key: str) -> None:
         """Make the row of a method the current one, or the first row."""
-        found = [row for row in self._rows if row.data(0, _KEY) == key] or self._rows[:1]
+        found = [row for row in self.rows if row.data(0, _KEY) == key] or self.rows[:1]
         if found:
             self.tree.setCurrentItem(found[0])
         else:
@@ -253,7 +258,7 @@ class MethodChooser(Dialog):
     def _on_search(self) -> None:
         before, phrase = self.current() or "", self.search.text().strip().casefold()
         self._fill()
-        shown = [row.data(0, _KEY) for row in self._rows]
+        shown = [row.data(0, _KEY) for row in self.rows]
         named = [key for key in shown if phrase and phrase in _name(key)]
         self._go_to(next(iter(named), before))
 
@@ -262,7 +267,7 @@ class MethodChooser(Dialog):
         if key is None or on == (key in self.ticked):
             return
         (self.ticked.add if on else self.ticked.discard)(key)
-        for row in self._rows:  # a method may be in several groups
+        for row in self.rows:  # a method may be in several groups
             if row.data(0, _KEY) == key:
                 row.setCheckState(0, _check(on))
         self.tree.setCurrentItem(item)

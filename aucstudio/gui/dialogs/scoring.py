@@ -261,13 +261,19 @@ _CHOOSE = "Choose a table; it need not have a label."
 
 
 class ScoreTableDialog(prompts.Dialog):
-    """Dialog that scores a table with a model in the background and saves the scores."""
+    """Dialog that scores a table with a model in the background and saves the scores.
+
+    Attributes
+    ----------
+    scored : Scored or None
+        The scores, until a choice changes.
+    """
 
     def __init__(self, session: Session, run: ShownRun, parent: QWidget) -> None:
         super().__init__("score_table_dialog", f"Score a table with {run.look.name}", parent)
         self.setAcceptDrops(True)
         self._session, self._run_name = session, run.look.name
-        self._scored: Scored | None = None
+        self.scored: Scored | None = None
         self._is_saved = True
         self._looking = Background(self, self._on_looked, self._on_progress)
         self._working = Background(self, self._on_scored, self._on_progress)
@@ -319,11 +325,11 @@ class ScoreTableDialog(prompts.Dialog):
     def _forget(self) -> None:
         """Discard the results of other choices."""
         self._working.drop()
-        if self._scored is not None:
-            for file in self._scored.files.values():
+        if self.scored is not None:
+            for file in self.scored.files.values():
                 with contextlib.suppress(OSError):  # such as while it is copied
                     file.unlink()
-            self._scored, self._is_saved = None, True
+            self.scored, self._is_saved = None, True
         show_note(self.words, "")
         self._refresh()
 
@@ -333,15 +339,15 @@ class ScoreTableDialog(prompts.Dialog):
         at_work = self._looking.busy or self._working.busy
         self.progress.setVisible(at_work)
         known = bool(self.form.columns) and not self.allowed.sentence.text()
-        self.report.setVisible(self._scored is not None or known)
+        self.report.setVisible(self.scored is not None or known)
         self.hint.setVisible(not self.report.isVisibleTo(self))
         self.hint.setText(_CHOOSE if self.form.table is None else "")
-        if self._scored is None and known:
+        if self.scored is None and known:
             form = self.form
             table = form.known_model, form.columns, form.label_column
             self.report.show_columns(*table, *form.identifiers)
         self.score.setEnabled(not self.busy and self.form.is_complete)
-        self.save.setEnabled(self._scored is not None and not self._saving.busy)
+        self.save.setEnabled(self.scored is not None and not self._saving.busy)
 
     def _on_progress(self, message: tuple[float | None, str]) -> None:
         self.progress.show_work(*message)
@@ -415,7 +421,7 @@ class ScoreTableDialog(prompts.Dialog):
         if job.result is None:
             self._refuse(job.error)
         else:
-            self._scored, self._is_saved = job.result, False
+            self.scored, self._is_saved = job.result, False
             self._offer_formats(job.result.files)
             self.allowed.accept_all()
             self.report.show_report(job.result)
@@ -427,7 +433,7 @@ class ScoreTableDialog(prompts.Dialog):
     # ------------------------------------------------------------- saving
 
     def _on_save(self) -> None:
-        table, scored = self.form.table, self._scored
+        table, scored = self.form.table, self.scored
         assert table is not None
         assert scored is not None
         chosen = self.format.currentData()

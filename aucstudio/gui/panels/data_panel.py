@@ -74,7 +74,6 @@ class DataPanel(Card):
         self.positive_combo = choice_box("positive_combo", narrow=True)
         self.positive_combo.elided = Qt.TextElideMode.ElideMiddle  # the share stays visible
         self._found: tuple[Finding, ...] = ()
-        self._changing: list[str] = []
         self._checked: Table | None = None  # the table of the findings
         self._file = ""
         self._finding = Background(self, self._on_found)
@@ -100,7 +99,6 @@ class DataPanel(Card):
         self.label_combo.activated.connect(self._on_label)
         self.positive_combo.activated.connect(self._on_positive)
         self.findings.asked.connect(lambda change, undo: self._change(undo, **change))
-        session.undo_group.indexChanged.connect(lambda _k: self._show_findings())
         session.listen(self._on_table, "table")
         session.listen(self._on_plan, "plan")
         self._on_table()
@@ -161,7 +159,7 @@ class DataPanel(Card):
         solved = _ignored(table) - (set() if self._checked is None else _ignored(self._checked))
         found = [finding for finding in self._found if solved.isdisjoint(finding.columns)]
         stack = self.session.undo_stack
-        done = [*(stack.text(k) for k in range(stack.index())), *self._changing]
+        done = [stack.text(k) for k in range(stack.index())]
         self.findings.show_findings(found, table, done)
         checked = "checking_table" if self._finding.busy else "no_findings"
         show_note(self.check, text(checked) if self.findings.isHidden() else "")
@@ -245,7 +243,6 @@ class DataPanel(Card):
         dialog.ask()
 
     def _change(self, undo: str = "", /, **roles: Any) -> None:
-        self._changing = [undo]  # the stack lists it when the table has changed
         try:
             if "dialect" in roles:  # the file is read again
                 self.import_asked.emit(roles["dialect"])
@@ -256,7 +253,6 @@ class DataPanel(Card):
         except InputError as error:
             self.refresh()
             show_note(self.problem, str(error), "error")
-        self._changing = []
 
     def _change_in(self, table: Table, change: dict[str, Any]) -> None:
         """Change roles as chosen in a dialog, unless the table has changed meanwhile."""

@@ -219,8 +219,8 @@ class RunDetails(Card):
         self._add_body()
         self._add_buttons()
         figures.arrived.connect(self._on_figures)
-        session.listen(self.refresh, "selection", "runs")
-        session.listen(self._show_figures, "band_rested", "table")
+        session.listen(self.refresh, "selection", "runs", "table")
+        session.listen(self._show_figures, "band_rested")
         self.refresh()
 
     def minimumSizeHint(self) -> QSize:
@@ -258,7 +258,9 @@ class RunDetails(Card):
         self.rows.addWidget(self.area, stretch=1)
 
     def _add_buttons(self) -> None:
-        self.reuse = push_button("reuse_button", verb=self._on_reuse)
+        self.reuse = push_button(
+            "reuse_button", verb=lambda: self.session.reuse_settings(self._run or "")
+        )
         self.export = push_button("export_button")
         self.rows.addLayout(across(self.reuse, self.export, around=(0, 0, 8, 0)))
 
@@ -282,6 +284,7 @@ class RunDetails(Card):
         self.export.setVisible(bool(record.splits))
         self.settings.show_lines(_settings_lines(shown))
         show_note(self.remarks, "\n".join(texts(fit_remarks(record))))
+        self._ask_for_leaks(record)
         self._show_figures()
 
     def _show_figures(self) -> None:
@@ -295,7 +298,6 @@ class RunDetails(Card):
         found = self._figures.of(record) if has_figures else None
         if not self._figures.is_current(record):
             found = None  # figures of another range must not look like those of the present one
-        self._ask_for_leaks(record)
         self.warnings.show_sentences(self._cautions(shown, found))
         if not has_figures:
             return
@@ -349,10 +351,6 @@ class RunDetails(Card):
         shown = self.session.run(self.session.selected)
         if shown is not None:
             prompts.show_error(self, shown.record.error, shown.record.traceback)
-
-    def _on_reuse(self) -> None:
-        if self.session.selected is not None:
-            self.session.reuse_settings(self.session.selected)
 
 
 class _Warnings(QWidget):

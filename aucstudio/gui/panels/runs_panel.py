@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, Qt
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QAction, QBrush, QColor, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QFrame,
@@ -374,15 +374,15 @@ class RunsPanel(QWidget):
         session.listen(self._show_selection, "selection")
         # The offer holds for the settings at that time.
         session.listen(self._outdate_notice, "plan", "table")
-        session.listen(self._on_moved, "live")
+        session.listen(self._show_empty, "live")
         view.selectionModel().currentRowChanged.connect(self._on_current)
         view.selectionModel().selectionChanged.connect(lambda *_: self._show_count())
         self._edited = delayed(self, 0, self._show_selection)
         view.itemDelegate().closeEditor.connect(lambda *_: self._edited.start())
-        view.layout_changed.connect(self._keep_look)
+        view.layout_changed.connect(lambda: preferences().put_in("tables", _LOOK, view.look()))
         view.check_asked.connect(self.actions_.toggle_checks)
         view.remove_asked.connect(self.actions_.remove)
-        view.menu_asked.connect(self._on_menu)
+        view.menu_asked.connect(lambda at: self.actions_.run_menu().popup(at))
 
     def _outdate_notice(self) -> None:
         if not self.notice.isHidden():
@@ -393,7 +393,7 @@ class RunsPanel(QWidget):
 
     def _on_moved(self) -> None:
         listed, made = self.model.rowCount() > 0, bool(self.model.items)
-        self.empty.setVisible(not made and not self.queue.model.items)
+        self._show_empty()
         self.filter.setVisible(made)
         self.menu_button.setVisible(made)
         self.view.setVisible(listed)
@@ -402,6 +402,9 @@ class RunsPanel(QWidget):
         show_note(self.unfound, f"No run matches “{self.model.needle}”." if nothing else "")
         self._show_selection()
         self._show_count()
+
+    def _show_empty(self) -> None:
+        self.empty.setVisible(not self.model.items and not self.queue.model.items)
 
     def _show_count(self) -> None:
         made, listed = len(self.model.items), len(self.model.listed())
@@ -427,7 +430,7 @@ class RunsPanel(QWidget):
             self.session.select(shown.record.id)
 
     def _show_selection(self) -> None:
-        if self.view.is_editing:  # changing the current row would end it
+        if self.view.delegate.is_editing:  # changing the current row would end it
             return
         row, marks = self.model.row_of(self.session.selected), self.view.selectionModel()
         if row < 0:
@@ -438,16 +441,6 @@ class RunsPanel(QWidget):
         if present.row() != row or not marks.isRowSelected(row):
             marks.setCurrentIndex(index, _Select.ClearAndSelect | _Select.Rows)
             self.view.scrollTo(index)
-
-    def _on_menu(self, at: QPoint) -> None:
-        self.make_menu().popup(at)
-
-    def make_menu(self) -> QMenu:
-        """Make the menu of the chosen runs."""
-        return self.actions_.run_menu()
-
-    def _keep_look(self) -> None:
-        preferences().put_in("tables", _LOOK, self.view.look())
 
     def offer_again(self, run: ShownRun, again: Callable[[], object]) -> None:
         """Choose the run that equals the requested one, and offer to repeat it."""

@@ -38,6 +38,7 @@ from aucstudio.project.data.validation import (
     LEAVE_PAIR_OUT,
     Validation,
 )
+from aucstudio.project.runs.experiment import Band
 
 _DRAWN = ("repeats", "seed")  # folded settings, of random draws
 _SCHEMES_OF = {
@@ -58,7 +59,7 @@ class ValidationPanel(Card):
     Signals
     -------
     band_checked
-        The FPR range was typed or shown; see :meth:`band_error`.
+        The FPR range has become valid or invalid.
 
     Attributes
     ----------
@@ -66,6 +67,8 @@ class ValidationPanel(Card):
         By the names of the attributes of Validation; the test size in per cent.
     band : TextEditor
         The FPR range.
+    band_error : str
+        Why its text is no range; empty if it is one.
     """
 
     band_checked = Signal()
@@ -85,7 +88,7 @@ class ValidationPanel(Card):
         )
         self.fields["gap"].setSpecialValueText("none")
         self.fields["window"].setSpecialValueText("all earlier rows")
-        self.band = named(TextEditor(_BAND), "judged_range")
+        self.band, self.band_error = named(TextEditor(_BAND), "judged_range"), ""
         self.choose = push_button("test_file_button", verb=self._on_choose)
         self.file_name = label("none chosen", "muted", wrap=True, name="test_file_name")
         self.ahead = label("", "muted", wrap=True, name="forward_note")
@@ -163,40 +166,24 @@ class ValidationPanel(Card):
         self.band.setValue(self.session.plan.band)
         self._mark_band()
 
-    def _mark_band(self) -> bool:
-        """Show what is wrong with the range, if anything; return whether it can be read."""
-        problem = self.band_error()
-        self.band.mark(valid=not problem)
-        show_note(self.band_problem, problem, "error")
-        self.band_checked.emit()
-        return not problem
-
-    def band_error(self) -> str:
-        """Return why the text is not a range; empty if it is one."""
+    def _mark_band(self) -> Band | None:
+        """Show what is wrong with the range, if anything; return the range if it can be read."""
+        before, self.band_error, band = self.band_error, "", None
         try:
-            self.check()
-        except InvalidSetting as error:
-            return str(error)
-        return ""
-
-    def check(self) -> None:
-        """Check the FPR range.
-
-        Raises
-        ------
-        InvalidSetting
-            If the text is not a range.
-        """
-        try:
-            low, high = self.band.value()
+            band = low, high = self.band.value()
+            if high - low < MIN_WIDTH - 1e-9:
+                self.band_error = f"{_BAND.name} must be at least {MIN_WIDTH:g} wide"
         except InvalidSetting:
-            raise InvalidSetting(_BAND.name, text("range_unreadable", name=_BAND.name)) from None
-        if high - low < MIN_WIDTH - 1e-9:
-            raise InvalidSetting(_BAND.name, f"{_BAND.name} must be at least {MIN_WIDTH:g} wide")
+            self.band_error = text("range_unreadable", name=_BAND.name)
+        self.band.mark(valid=not self.band_error)
+        show_note(self.band_problem, self.band_error, "error")
+        if self.band_error != before:
+            self.band_checked.emit()
+        return None if self.band_error else band
 
     def _on_band(self) -> None:
-        if self._mark_band():
-            self.session.set_band(*self.band.value())
+        if (band := self._mark_band()) is not None:
+            self.session.set_band(*band)
 
     def show_problem(self, sentence: str) -> None:
         """Show what is wrong with the scheme."""

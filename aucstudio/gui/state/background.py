@@ -43,23 +43,28 @@ class Turns(QObject):
     Parameters
     ----------
     parent : QObject
+
+    Attributes
+    ----------
+    waiting : deque of callable
+        Functions that are still to be called.
     """
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._waiting: deque[Callable[[], object]] = deque()
+        self.waiting: deque[Callable[[], object]] = deque()
         self._next = delayed(self, 0, self._take)
 
     def ask(self, action: Callable[[], object]) -> None:
         """Call a function soon, once however often it is requested."""
-        if action not in self._waiting:
-            self._waiting.append(action)
+        if action not in self.waiting:
+            self.waiting.append(action)
         self._next.start()
 
     def _take(self) -> None:
-        if self._waiting:
+        if self.waiting:
             self._next.start()
-            self._waiting.popleft()()
+            self.waiting.popleft()()
 
 
 # The picture of a short task changes at once instead of flickering.

@@ -77,15 +77,18 @@ class ProjectHandle:
             If it cannot be made.
         """
         with self._lock:
-            if self.file is None:
-                self.file = new_unsaved_project(data)
+            self._made_file(data)
+
+    def _made_file(self, data: Path | None) -> ProjectFile:
+        if self.file is None:
+            self.file = new_unsaved_project(data)
+        return self.file
 
     def begin_run(self, experiment: Experiment) -> None:
-        """Store that a run has started."""
+        """Store that a run has started; the first one makes the file."""
         with self._lock:
             self._running[experiment.id] = experiment
-            if self.file is not None:
-                self.file.begin_run(experiment)
+            self._made_file(Path(experiment.data.path)).begin_run(experiment)
 
     def add_run(self, record: RunRecord) -> RunRecord:
         """Store a run; if it cannot be written, ``unsaved`` has the reason.
@@ -99,11 +102,10 @@ class ProjectHandle:
             self._running.pop(record.experiment.id, None)
             kept = dataclasses.replace(record, id=free_id(self._ended, record.id))
             try:
-                if self.file is None:
-                    raise InputError("there is no project file yet; save the project")
-                kept = self.file.add_run(kept)
+                file = self._made_file(Path(record.experiment.data.path))
+                kept = file.add_run(kept)
                 if kept.id != record.experiment.id:
-                    self.file.forget_run(record.experiment)
+                    file.forget_run(record.experiment)
             except InputError as error:
                 # A new dictionary: the window may be reading this one.
                 self.unsaved = {**self.unsaved, kept.id: str(error)}

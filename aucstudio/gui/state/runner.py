@@ -6,7 +6,7 @@ import dataclasses
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal
@@ -17,15 +17,13 @@ from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.project_handle import ProjectHandle
 from aucstudio.project.data.preparing.preparation import Preparation
 from aucstudio.project.data.table import Table
-from aucstudio.project.runs.execute import failure_sentence
 from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.runs.planning import PlannedRun, planned_run
 from aucstudio.project.runs.progress import Look, Progress, StageLog, Thinned
-from aucstudio.project.runs.record import FAILED, RunRecord
+from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import Search, symbols
 from aucstudio.project.tournament.standings import Standings
 from aucstudio.project.work.job import Job, describe_failure
-from aucstudio.project.work.submit import Outcome, RunTask
+from aucstudio.project.work.submit import RunTask
 
 if TYPE_CHECKING:
     from aucstudio.project.tournament.background import SearchMessage, SearchStop
@@ -47,8 +45,6 @@ class LiveRun:
     experiment : Experiment
     look : RunLook
         Its name and colour.
-    home : ProjectHandle or None
-        Where it will be stored.
     split, splits : int
     points : list of (iteration, seconds, objective, gap)
         Of the present fit.
@@ -67,7 +63,6 @@ class LiveRun:
 
     experiment: Experiment
     look: RunLook
-    home: ProjectHandle | None = None
     split: int = 0
     splits: int = 1
     points: list[tuple[int, float, float, float]] = dataclasses.field(default_factory=list)
@@ -145,15 +140,12 @@ class Waiting:
     table: Table
 
 
-Begin = Callable[[PlannedRun, LiveRun], RunTask]
+Begin = Callable[[Waiting], RunTask]
 Fits = Callable[[Waiting, Sequence[Experiment]], bool]
 
 
 class Runner(QObject):
     """The running and waiting runs of a study.
-
-    A run starts with reading and writing its files on a thread. An error there makes it a failed
-    run, with a record that states why, and the queue continues.
 
     Attributes
     ----------
@@ -165,6 +157,8 @@ class Runner(QObject):
     queue : deque of Waiting
     at_once : int
         How many may run.
+    running : dict of LiveRun to RunTask
+        In the order of their start.
     """
 
     changed = Signal()
@@ -175,34 +169,27 @@ class Runner(QObject):
         super().__init__(parent)
         self.queue: deque[Waiting] = deque()
         self.at_once = 1
-        self._home = ProjectHandle()
-        self._begin: Begin | None = None
         self._fits: Fits = lambda _waiting, _beside: True
-        self._running: dict[LiveRun, Job[Any, Any]] = {}
+        self.running: dict[LiveRun, RunTask] = {}
         self._poll = ticking(self, POLL_MILLISECONDS, self._on_poll)
 
-    def configure(self, home: ProjectHandle, begin: Begin, fits: Fits) -> None:
-        """Set where runs are stored, how one is started, and which may run together."""
-        self._home, self._begin, self._fits = home, begin, fits
+    def configure(self, begin: Begin, fits: Fits) -> None:
+        """Set how a run is started, and which runs may run together."""
+        self._begin, self._fits = begin, fits
 
     @property
     def busy(self) -> bool:
         """Whether a run is running or waiting."""
-        return bool(self._running or self.queue)
-
-    @property
-    def running(self) -> list[LiveRun]:
-        """The running runs in the order of their start."""
-        return list(self._running)
+        return bool(self.running or self.queue)
 
     @property
     def live(self) -> LiveRun | None:
         """The first running run."""
-        return next(iter(self._running), None)
+        return next(iter(self.running), None)
 
     def taken_looks(self) -> list[RunLook]:
         """Return the looks of running and waiting runs."""
-        return [one.look for one in self.queue] + [live.look for live in self._running]
+        return [one.look for one in self.queue] + [live.look for live in self.running]
 
     # ------------------------------------------------------------- the queue
 
@@ -227,27 +214,22 @@ class Runner(QObject):
     def start_next(self) -> None:
         """Start waiting runs, the first one first, while there is room."""
         while self._has_room():
-            self._prepare(self.queue.popleft())
+            waiting = self.queue.popleft()
+            self.running[LiveRun(waiting.experiment, waiting.look)] = self._begin(waiting)
+            self._poll.start()
         self.changed.emit()
 
     def _has_room(self) -> bool:
-        if not self.queue or len(self._running) >= self.at_once:
+        if not self.queue or len(self.running) >= self.at_once:
             return False
-        beside = [live.experiment for live in self._running]
+        beside = [live.experiment for live in self.running]
         return not beside or self._fits(self.queue[0], beside)
 
     # ------------------------------------------------------------- the runs
 
-    def _prepare(self, waiting: Waiting) -> None:
-        live = LiveRun(waiting.experiment, waiting.look, self._home)
-        job: Job[None, PlannedRun | Outcome] = Job(_preparation(waiting, self._home))
-        self._running[live] = job
-        job.start()
-        self._poll.start()
-
     def stop(self, live: LiveRun | None = None) -> None:
         """Stop a running run, or all of them; finished splits are kept."""
-        for one, job in self._running.items():
+        for one, job in self.running.items():
             if live is None or one is live:
                 job.stop()
                 one.stopping = True
@@ -256,58 +238,32 @@ class Runner(QObject):
     def finish(self) -> None:
         """Wait a little for stopped runs and handle their results."""
         until = time.monotonic() + _PATIENCE_SECONDS
-        for job in self._running.values():
+        for job in self.running.values():
             job.wait(max(0.0, until - time.monotonic()))
         self._on_poll()
 
     def _on_poll(self) -> None:
         moved, ended = False, []
-        for live, job in self._running.items():
+        for live, job in self.running.items():
             if job.ended:  # checked first, so that the last messages are still handled
                 ended.append(live)
             for message in job.drain():
-                if message is not None:  # the preparation posts None to check for a stop
-                    live.update(message)
-                    moved = True
+                live.update(message)
+                moved = True
         for live in ended:
-            self._on_ended(live, self._running[live])
-        if not self._running:
+            self._on_ended(live, self.running.pop(live))
+        if not self.running:
             self._poll.stop()
         if ended:
             self.start_next()
         elif moved:
             self.changed.emit()
 
-    def _on_ended(self, live: LiveRun, job: Job[Any, Any]) -> None:
-        if isinstance(job.result, PlannedRun) and not live.stopping and self._begin is not None:
-            live.experiment = job.result.experiment
-            self._running[live] = self._begin(job.result, live)
-            return
-        del self._running[live]
-        if isinstance(job.result, Outcome):
+    def _on_ended(self, live: LiveRun, job: RunTask) -> None:
+        if job.result is not None:
             self.ended.emit(job.result, live)
         elif job.error is not None and not isinstance(job.error, Stopped):
             self.failed.emit(*describe_failure(job.error))
-
-
-def _preparation(
-    waiting: Waiting, home: ProjectHandle
-) -> Callable[[Callable[[None], bool]], PlannedRun | Outcome]:
-    """Return the work that makes the project file and reads the test table."""
-
-    def work(post: Callable[[None], bool]) -> PlannedRun | Outcome:
-        experiment = waiting.experiment
-        try:
-            home.make_file(waiting.table.path)
-            return planned_run(experiment, waiting.table)
-        except Exception as error:
-            if post(None):
-                raise Stopped("preparing a run") from error
-            trace = describe_failure(error)[1]
-            outcome = RunRecord.now(), 0.0, failure_sentence(error), trace
-            return Outcome(home.add_run(RunRecord(experiment, FAILED, (), *outcome)))
-
-    return work
 
 
 _TICK_MILLISECONDS = 1000

@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Set
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QObject, Signal
@@ -97,21 +98,23 @@ class SessionState(QObject):
     informed = Signal(str)  # a fact for the message bar
     failed = Signal(str, str)  # a sentence and a traceback for the message bar
 
-    _plan_joined = Signal(object, object, object)  # study, plan as sent, plan as stored
+    plan_joined = Signal(object, object, object)  # study, plan as sent, plan as stored
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.turns, self.undo_group = Turns(self), QUndoGroup(self)
-        self._plan_joined.connect(self._take_over)
-        self.keeper = PlanKeeper(self._plan_joined.emit)
+        self.plan_joined.connect(self._take_over)
+        self.keeper = PlanKeeper(self.plan_joined.emit)
         self.keep_soon = delayed(self, _KEEP_MILLISECONDS, self.keep_plan)
         self._rest = delayed(self, _REST_MILLISECONDS, lambda: self.notify({"band_rested"}))
         self.left: list[StudyState] = []
         self.study = StudyState(Plan())
+        self._notified: Table | None = None  # the table that listeners know
+        self.undo_group.indexChanged.connect(lambda _index: self._notify_table())
 
     def swap(self, study: StudyState) -> None:
         """Show another study."""
-        self.study = study
+        self.study, self._notified = study, study.table
         study.setParent(self)
         self.study_shown.emit(study)
         self.undo_group.setActiveStack(study.undo_stack)
@@ -140,7 +143,7 @@ class SessionState(QObject):
     selected = _OfStudy(lambda study: study.selected)
     compared = _OfStudy(lambda study: study.compared())
     live = _OfStudy(lambda study: study.runner.live)
-    running = _OfStudy(lambda study: study.runner.running)
+    running = _OfStudy(lambda study: list(study.runner.running))
     queue = _OfStudy(lambda study: study.runner.queue)
 
     @property
@@ -268,7 +271,7 @@ class SessionState(QObject):
         words = {"label": "Change label", "positive": "Change positive class"}
         what = undo or words.get(next(iter(changes), ""), "Change column roles")
         new = self.table.with_roles(**changes)
-        self.undo_stack.push(_Swap(self.put_table, self.table, new, what))
+        self.undo_stack.push(_Swap(partial(setattr, self.study, "table"), self.table, new, what))
         self.message.emit(text("done_with_undo", what=what))
 
     def keep_from_methods(self, column: str) -> None:
@@ -278,9 +281,14 @@ class SessionState(QObject):
 
     def put_table(self, table: Table | None) -> None:
         """Show the table with other roles; the pair in focus is dropped."""
-        self.study.table = table
+        self.study.table = self._notified = table
         self.keep_soon.start()
         self.notify({"table"} | self.study.point_at(pair=None))
+
+    def _notify_table(self) -> None:
+        """Show the table of an edit, once the stack of undo lists the edit."""
+        if self.table is not self._notified:
+            self.put_table(self.table)
 
     # ------------------------------------------------------------- focus
 
@@ -345,7 +353,9 @@ class SessionState(QObject):
     def keep_plan(self) -> None:
         """Start to write the plan on a thread."""
         self.keep_soon.stop()
-        if not self.keeper.is_closed:
+        if self.study.home.file is None and self.study.busy:  # its first run makes the file
+            self.keep_soon.start()
+        elif not self.keeper.is_closed:
             self.keep(self.study)
 
     def keep(self, study: StudyState) -> None:

@@ -33,7 +33,7 @@ from aucstudio.project.store.workspace import keep_text, remember_recent, sample
 from aucstudio.project.tournament.standings import FAILED as FAILED_TO_END
 from aucstudio.project.tournament.standings import RUNNING, Standings
 
-_READ_SECONDS = 0.4  # for checking runs while a project is opened
+READ_SECONDS = 0.4  # for checking runs while a project is opened
 
 TABLE, PROJECT, EXPERIMENTS, EXAMPLE = "table", "project", "experiments", "example"
 PASTED = "pasted"
@@ -215,7 +215,7 @@ def read_project(path: Path) -> OpenedStudy:
     except ValueError as error:
         warnings.append(text("plan_damaged", reason=str(error)))
     standings = dict(_standings(contents.standings, warnings))
-    broken, unread = find_damaged(contents.records, _READ_SECONDS)
+    broken, unread = find_damaged(contents.records, READ_SECONDS)
     records = [record for record in contents.records if record.id not in broken]
     warnings += broken.values()
     unfinished = file.unfinished_runs()

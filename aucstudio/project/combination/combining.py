@@ -26,7 +26,7 @@ from aucstudio.engine.monitor import Step, Stopped
 from aucstudio.notices import Notice, notice
 from aucstudio.project.combination.member_scores import (
     ChosenWeights,
-    ScoredRows,
+    MemberScores,
     SharedSplit,
     known_of_rows,
     mean_scale,
@@ -165,7 +165,7 @@ class _Combination:
         scores, seconds = total + model.intercept, time.perf_counter() - began
         return self._split(k, part, chosen, scores, model, seconds)
 
-    def _choose(self, rows: ScoredRows, k: int, stage: tuple[int, int] = (0, 1)) -> ChosenWeights:
+    def _choose(self, rows: MemberScores, k: int, stage: tuple[int, int] = (0, 1)) -> ChosenWeights:
         turn, turns = stage
         return member_weights(
             self._experiment, rows, k, lambda share: self._report(k, (turn + share) / turns)

@@ -22,7 +22,7 @@ from aucstudio.project.runs.record import SplitResult
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class ScoredRows:
+class MemberScores:
     """Rows with the scores of all members.
 
     Attributes
@@ -48,14 +48,14 @@ class ScoredRows:
         """Whether rows of both classes count."""
         return all(class_counts(self.positive[self.counting]))
 
-    def some(self, rows: Index) -> ScoredRows:
+    def some(self, rows: Index) -> MemberScores:
         """Return some of the rows."""
         counts = None if self.counts is None else self.counts[rows]
-        return ScoredRows(self.positive[rows], self.z[:, rows], counts)
+        return MemberScores(self.positive[rows], self.z[:, rows], counts)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class SharedSplit(ScoredRows):
+class SharedSplit(MemberScores):
     """The shared rows of the members in one split.
 
     Attributes
@@ -86,7 +86,7 @@ def on_common_scale(runs: Sequence[Named], splits: Sequence[SplitResult]) -> Sha
     raw = [of_rows(split.test_rows, split.test_scores, rows) for split in splits]
     positive = of_rows(splits[0].test_rows, splits[0].test_positive, rows)
     counts = known_of_rows(splits[0].test_rows, splits[0].test_weights, rows)
-    if not ScoredRows(positive, np.array(raw), counts).have_both_classes:
+    if not MemberScores(positive, np.array(raw), counts).have_both_classes:
         raise input_error("shared_rows_of_one_class")
     raw = [own_scores(model, scores) for model, scores in zip(models, raw, strict=True)]
     scales = [Scale.learn(s, _smoothing(m), counts) for s, m in zip(raw, models, strict=True)]
@@ -108,10 +108,10 @@ def mean_scale(scales: Sequence[Scale]) -> Scale:
     return Scale(scales[0].smoothing, shift, spread)
 
 
-def together(parts: Sequence[SharedSplit]) -> ScoredRows:
+def together(parts: Sequence[SharedSplit]) -> MemberScores:
     """Return the rows of several splits."""
     counts = [part.counts for part in parts if part.counts is not None]
-    return ScoredRows(
+    return MemberScores(
         np.concatenate([part.positive for part in parts]),
         np.concatenate([part.z for part in parts], axis=1),
         np.concatenate(counts) if counts else None,
@@ -144,7 +144,7 @@ class ChosenWeights:
     """Weights, and the rows on which they were chosen."""
 
     weights: Array
-    rows: ScoredRows
+    rows: MemberScores
     criterion: Criterion
 
     @property
@@ -160,7 +160,7 @@ class ChosenWeights:
 
 def member_weights(
     experiment: Experiment,
-    rows: ScoredRows,
+    rows: MemberScores,
     k: int,
     report: Callable[[float], object],
 ) -> ChosenWeights:
@@ -170,7 +170,7 @@ def member_weights(
     ----------
     experiment : Experiment
         Defines the range and the random seed.
-    rows : ScoredRows
+    rows : MemberScores
         To choose on.
     k : int
         Number of the split, which is part of the random seed.
@@ -186,7 +186,7 @@ def member_weights(
     return dataclasses.replace(equal, weights=weights)
 
 
-def weigh_equally(experiment: Experiment, rows: ScoredRows) -> ChosenWeights:
+def weigh_equally(experiment: Experiment, rows: MemberScores) -> ChosenWeights:
     """Return equal weights for all members."""
     criterion = Criterion.of_range(experiment.params["fpr_range"], rows.positive, rows.counts)
     return ChosenWeights(np.full(len(rows.z), 1.0 / len(rows.z)), rows, criterion)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 # With more distinct texts, equal ones are shared among some rows only.
-_MOST_SHARED = 1 << 17
+MOST_SHARED = 1 << 17
 # Cells that are written, and texts whose rows are counted, at a time.
 _WINDOW, _FEW = 100_000, 10_000
 # Of the hash table that finds equal texts in a chunk of rows.
@@ -171,7 +171,7 @@ class Texts(_Growing):
                 if of_key[key] == len(self._texts):
                     self._texts.append(text)
             found.append(of_key[key])
-        if len(of_key) > _MOST_SHARED:
+        if len(of_key) > MOST_SHARED:
             self._is_shared = False
             of_key.clear()
             self._known.clear()

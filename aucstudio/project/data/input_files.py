@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 LONGEST_CELL, MOST_COLUMNS, MOST_DEPTH = 64_000_000, 100_000, 100
 
 _SHARE_OF_MEMORY = 0.7
-_BASE_MEMORY, _MEMORY_PER_BYTE = 3_000_000_000, 200
+BASE_MEMORY, _MEMORY_PER_BYTE = 3_000_000_000, 200
 # Ten times what the slowest format takes.
-_BASE_SECONDS, _BYTES_PER_SECOND = 20, 50_000
-_BASE_WRITTEN, _WRITTEN_PER_BYTE = 2_000_000_000, 250
+BASE_SECONDS, _BYTES_PER_SECOND = 20, 50_000
+BASE_WRITTEN, WRITTEN_PER_BYTE = 2_000_000_000, 250
 
 _CHUNK = 1 << 20
 _PATTERN = "*?["
@@ -68,9 +68,9 @@ def limits_of(size: int) -> InputLimits:
 
     memory = int(_SHARE_OF_MEMORY * psutil.virtual_memory().total)
     return InputLimits(
-        min(memory, _BASE_MEMORY + _MEMORY_PER_BYTE * size),
-        _BASE_SECONDS + size // _BYTES_PER_SECOND,
-        _BASE_WRITTEN + _WRITTEN_PER_BYTE * size,
+        min(memory, BASE_MEMORY + _MEMORY_PER_BYTE * size),
+        BASE_SECONDS + size // _BYTES_PER_SECOND,
+        BASE_WRITTEN + WRITTEN_PER_BYTE * size,
     )
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 
-_MOST_TO_LOOK_AT = 5e8  # bytes
+MOST_TO_LOOK_AT = 5e8  # bytes
 COPIES = 2  # of dense rows: the cells, and the prepared cells
 
 
@@ -228,7 +228,7 @@ def check_written_out(path: Path, rows: int, features: int, *, for_fit: bool) ->
     InputError
     """
     needed, memory = COPIES * 8.0 * rows * features, machine_memory()
-    most = largest_memory(memory) if for_fit else min(largest_memory(memory), _MOST_TO_LOOK_AT)
+    most = largest_memory(memory) if for_fit else min(largest_memory(memory), MOST_TO_LOOK_AT)
     if needed > most:
         limit = f"this machine has {bytes_words(memory)}"
         if not for_fit:

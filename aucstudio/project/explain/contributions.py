@@ -27,7 +27,7 @@ from aucstudio.project.geometry.planes import by_weight, evenly
 from aucstudio.project.runs.model import Model
 
 MISSING = "missing"
-_COLUMNS_PER_CHUNK = 128
+COLUMNS_PER_CHUNK = 128  # whose values are replaced at once
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,8 +112,8 @@ def explain_pair(table: Table, model: Model, rows: tuple[int, int]) -> PairDetai
 
 def _swapped(model: Model, X: Array, scores: Array, groups: list[slice]) -> Array:
     shares = []
-    for start in range(0, len(groups), _COLUMNS_PER_CHUNK):
-        some = groups[start : start + _COLUMNS_PER_CHUNK]
+    for start in range(0, len(groups), COLUMNS_PER_CHUNK):
+        some = groups[start : start + COLUMNS_PER_CHUNK]
         pairs = np.repeat(X[None], len(some), axis=0)
         for pair, group in zip(pairs, some, strict=True):
             pair[:, group] = X[::-1, group]

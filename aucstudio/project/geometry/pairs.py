@@ -144,7 +144,7 @@ PAIRS_AS_DOTS = 4_000
 PAIRS_COUNTED = 1_000_000
 SUPPORT_DRAWN = 500
 
-_PAIRS_PER_CHUNK = 1 << 17
+PAIRS_PER_CHUNK = 1 << 17  # that are counted at once
 _BINS = 512
 _CORNERS = 97  # of an ellipse
 _PENALISED_FEATURES = 1_000
@@ -290,7 +290,7 @@ def difference_histogram(a: Array, b: Array, low: Array, high: Array, bins: int)
     step = np.where(high > low, high - low, 1.0) / bins
     a, b = (a - low) / step, b / step
     counts = np.zeros(bins * bins, dtype=np.int64)
-    chunk = max(1, _PAIRS_PER_CHUNK // len(b))
+    chunk = max(1, PAIRS_PER_CHUNK // len(b))
     for start in range(0, len(a), chunk):
         part = a[start : start + chunk]
         x, y = (np.subtract.outer(part[:, k], b[:, k]).astype(np.int64) for k in range(2))

@@ -113,7 +113,7 @@ def by_weight(rows: Index, weights: Array, size: int) -> Index:
     return np.asarray(rows[np.searchsorted(reached, places, side="right")])
 
 
-_EXACT_FEATURES = 256
+EXACT_FEATURES = 256  # beyond them the leading direction is found by steps
 _POWER_STEPS = 60
 
 LANDMARKS = 256
@@ -163,7 +163,7 @@ def strongest(spread: Array, off: Array | None = None) -> Array:
 
 
 def _leading(spread: Array) -> Array:
-    if spread.shape[1] <= _EXACT_FEATURES:
+    if spread.shape[1] <= EXACT_FEATURES:
         vectors: Array = np.linalg.eigh(spread.T @ spread)[1]
         return vectors[:, -1]
     v: Array = spread[np.einsum("ij,ij->i", spread, spread).argmax()]

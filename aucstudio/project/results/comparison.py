@@ -468,7 +468,7 @@ def _grouping(made: Experiment) -> str:
 
 FractionListener = Callable[[float], object]
 # Rows scored over all pairs, from which on the tests take longer than sending the scores.
-_WORTH_SENDING = 1_000_000
+WORTH_SENDING = 1_000_000
 
 
 def pair_tests(
@@ -496,7 +496,7 @@ def pair_tests(
     records = {id(record): record for pair in itertools.compress(pairs, whole) for record in pair}
     scored: dict[int, Any] = {key: _Scored.of(record, band) for key, record in records.items()}
     rows = sum(split.n_test for record, _ in pairs for split in record.splits)
-    if rows < _WORTH_SENDING:
+    if rows < WORTH_SENDING:
         workers = None
     if workers is not None:
         scored = {key: workers.hold(one) for key, one in scored.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import math
@@ -67,7 +68,8 @@ from aucstudio.project.results.summary import (
     trained_elsewhere,
 )
 from aucstudio.project.results.thresholds import OWN, Stakes, ThresholdFigures, range_end
-from aucstudio.project.runs.experiment import Band, Experiment
+from aucstudio.project.runs.estimate import table_reader
+from aucstudio.project.runs.experiment import Band, DataReference, Experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.settings_shown import chosen_settings, settings_sentence
 
@@ -101,7 +103,7 @@ def write_report(
     pictures : mapping of caption to SVG bytes
     table : Table, optional
         The table of the runs, whose findings are reported; columns that reveal the label also with
-        the runs that used them.
+        the runs that used them. Read again if not given.
     more : sequence of Block
         Further results, shown before the pictures.
 
@@ -113,6 +115,7 @@ def write_report(
     figures = {name: pauc_summary(record, band).value for name, record in runs.items()}
     best_first = sorted(runs.items(), key=lambda run: standing(run[1], figures[run[0]]))
     given, runs = runs, dict(best_first)
+    table = table or _read_again(best_first[0][1].experiment.data)
     pairs, file = _pairs(runs, band), Path(best_first[0][1].experiment.data.path).name
     title = f"{file}: {runs_words(len(runs))}"
     blocks: list[Block] = [
@@ -254,6 +257,14 @@ def _conclusion(runs: Mapping[str, RunRecord], found: Pairs, band: Band) -> list
         return []
     words = measure_words(measure, band), rows_words(runs[pair.a])
     return [Paragraph(pair_headline(pair, *words))]
+
+
+def _read_again(data: DataReference) -> Table | None:
+    """Return the table of a run; None if it is gone, has changed or does not fit in memory."""
+    with contextlib.suppress(InputError):
+        if not table_reader(data.path, None, stream=False, block_size=None)[1]:
+            return data.without_scores().open()
+    return None
 
 
 def _findings(runs: Mapping[str, RunRecord], table: Table | None) -> list[Block]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 # Of control groups, version 2 and 1, in a container.
-_LIMIT_FILES = (
+CONTAINER_LIMIT_FILES = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
 )
@@ -160,7 +160,7 @@ def memory_limit() -> float:
 
 
 def _container_limits() -> Iterator[int]:
-    for path in _LIMIT_FILES:
+    for path in CONTAINER_LIMIT_FILES:
         with contextlib.suppress(OSError, ValueError):  # none, or "max"
             yield int(path.read_text(encoding="ascii"))
 

@@ -214,6 +214,12 @@ def planned_run(
     return PlannedRun(experiment, table, test_table)
 
 
+def with_test_file(plan: PlannedRun) -> PlannedRun:
+    """Return a run with the table of its test file, if it has one; see :func:`planned_run`."""
+    is_read = plan.experiment.validation.scheme != FILE or plan.test_table is not None
+    return plan if is_read else planned_run(plan.experiment, plan.table)
+
+
 def read_test_table(experiment: Experiment) -> Table | None:
     """Read the test file of the scheme ``"file"`` by the training schema; None for other schemes.
 

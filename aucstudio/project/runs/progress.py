@@ -43,9 +43,9 @@ _LOOK_EVERY = 1 / 15
 _LOOK_SHARE = 25.0
 _HELD_ROWS, _TRAIN_ROWS = 2_000, 1_000
 # Of thousands of steps a second few are reported; the curve keeps all of them.
-_REPORT_EVERY = 1 / 500
-_MOST_LOOKS = 64
-_RECORD_BYTES = 16_000_000
+REPORT_EVERY = 1 / 500
+MOST_LOOKS = 64  # evaluations that a fit stores
+RECORD_BYTES = 16_000_000  # of the stored evaluations of all fits
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -228,7 +228,7 @@ class Watch:
         look = self._look(step, seconds, is_frame=entered >= self._next_look)
         stop = False
         if look is not None or step.iteration == 0 or entered >= self._next_report:
-            self._next_report = entered + _REPORT_EVERY
+            self._next_report = entered + REPORT_EVERY
             stop = self._send(dataclasses.replace(step, scorer=None), seconds, look)
         self._watching += time.perf_counter() - entered
         return stop
@@ -365,7 +365,7 @@ class _Samples:
     def most_looks(self, fits: int) -> int:
         """Return how many evaluations each of so many fits may store."""
         each = np.dtype(np.float32).itemsize * int(self.rows.shape[0])
-        return max(2, min(_MOST_LOOKS, _RECORD_BYTES // (each * fits)))
+        return max(2, min(MOST_LOOKS, RECORD_BYTES // (each * fits)))
 
 
 def held_sample(positive: Mask) -> NDArray[np.intp]:

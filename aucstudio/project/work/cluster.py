@@ -26,7 +26,7 @@ from aucstudio.project.errors import InputError, input_error
 
 # Versions that must be equal on all sides, for the same numbers and a common protocol.
 _SAME = ("python", "aucstudio", "numpy", "distributed")
-_TIMEOUT_SECONDS = 10.0
+TIMEOUT_SECONDS = 10.0  # for connecting and closing
 _LOOK_SECONDS = 1.0
 _POLL_SECONDS = 0.1
 _AHEAD = 2  # tasks for each place, so that a worker that finishes one has the next at hand
@@ -86,7 +86,7 @@ class Cluster:
 
     def hold(self, thing: Any) -> Any:
         """Return a placeholder of a large argument: sent once, and fetched by each worker."""
-        return self._client.submit(_same, thing, pure=False)
+        return self._client.submit(identity, thing, pure=False)
 
     @property
     def places(self) -> int:
@@ -118,7 +118,7 @@ class Cluster:
     def close(self) -> None:
         """End the connection; the scheduler drops what it holds for us."""
         with contextlib.suppress(Exception):  # a broken connection cannot be closed
-            self._client.close(timeout=_TIMEOUT_SECONDS)
+            self._client.close(timeout=TIMEOUT_SECONDS)
 
 
 def completed(
@@ -205,7 +205,7 @@ def open_cluster(address: str) -> Cluster:
         _check_versions(address, client.get_versions(packages=["aucstudio"]))
         threads = client.nthreads()
     except BaseException:
-        client.close(timeout=_TIMEOUT_SECONDS)
+        client.close(timeout=TIMEOUT_SECONDS)
         raise
     return Cluster(client, address, WorkerCount(len(threads), sum(threads.values())))
 
@@ -218,11 +218,11 @@ def _client(distributed: Any, address: str) -> Any:
             except BaseException:
                 # A half-open client closes itself when it is garbage-collected, which is a
                 # deadlock on the thread of a later client.
-                self.close(timeout=_TIMEOUT_SECONDS)
+                self.close(timeout=TIMEOUT_SECONDS)
                 raise
 
     try:
-        return Client(address, timeout=_TIMEOUT_SECONDS, set_as_default=False)
+        return Client(address, timeout=TIMEOUT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         raise input_error("no_scheduler", address=address) from error
 
@@ -234,7 +234,8 @@ def _import_distributed() -> Any:
         raise input_error("no_distributed") from error
 
 
-def _same(thing: Any) -> Any:
+def identity(thing: Any) -> Any:
+    """Return an argument, which a worker then holds."""
     return thing
 
 

@@ -31,7 +31,7 @@ class Job(Generic[Message, Result]):
     work : callable
         ``work(post)`` does the work; ``post(message)`` returns True after a request to stop.
     leftover : callable, optional
-        Returns the result so far, if the work does not stop within the grace.
+        Returns the result so far or None, if the work does not stop within the grace.
     grace : float
         Seconds.
 
@@ -40,12 +40,14 @@ class Job(Generic[Message, Result]):
     result : Result or None
     error : BaseException or None
         The exception of the work, :class:`~aucstudio.engine.monitor.Stopped` included.
+    thread : Thread
+        It runs on after the work was abandoned.
     """
 
     def __init__(
         self,
         work: Callable[[Callable[[Message], bool]], Result],
-        leftover: Callable[[], Result] | None = None,
+        leftover: Callable[[], Result | None] | None = None,
         grace: float = GRACE,
     ) -> None:
         self._work, self._leftover, self._grace = work, leftover, grace
@@ -56,11 +58,11 @@ class Job(Generic[Message, Result]):
         self.result: Result | None = None
         self.error: BaseException | None = None
         # A daemon, since a call that cannot be interrupted must not keep the program open.
-        self._thread = threading.Thread(target=self._run, name="aucstudio-job", daemon=True)
+        self.thread = threading.Thread(target=self._run, name="aucstudio-job", daemon=True)
 
     def start(self) -> None:
         """Start the work; at most once."""
-        self._thread.start()
+        self.thread.start()
 
     def stop(self) -> None:
         """Request a stop; the job ends within a second in any case."""

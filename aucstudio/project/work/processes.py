@@ -41,23 +41,28 @@ class Processes(Place):
     ----------
     at_once : int
         If there are several, the libraries of each use a single thread.
+
+    Attributes
+    ----------
+    idle, busy : list of ChildProcess
+        Without a run, the next to be used last; and with one.
     """
 
     def __init__(self, at_once: int = 1) -> None:
         self.at_once = at_once
         self._changing = threading.Lock()
-        self._idle: list[ChildProcess] = []
-        self._busy: list[ChildProcess] = []
+        self.idle: list[ChildProcess] = []
+        self.busy: list[ChildProcess] = []
         self._keeps_spare = self._is_closed = False
 
     def start(self) -> bool:
         """Start a spare process, which is ready some seconds later; return False if none starts."""
         with self._changing:
             self._keeps_spare = True
-            self._idle = [process for process in self._idle if process.alive]
-            if not self._idle and (made := self._make()) is not None:
-                self._idle.append(made)
-            return bool(self._idle)
+            self.idle = [process for process in self.idle if process.alive]
+            if not self.idle and (made := self._make()) is not None:
+                self.idle.append(made)
+            return bool(self.idle)
 
     def check(self, plans: Sequence[PlannedRun]) -> None:
         """Refuse runs that would not fit in memory beside each other."""
@@ -84,8 +89,8 @@ class Processes(Place):
         """End all processes, whatever they are doing."""
         with self._changing:
             self._is_closed = True
-            ending = self._idle + self._busy
-            self._idle = []
+            ending = self.idle + self.busy
+            self.idle = []
         for process in ending:
             process.close()
 
@@ -115,20 +120,20 @@ class Processes(Place):
     def _acquire(self, plan: PlannedRun) -> ChildProcess | None:
         with self._changing:
             # A process that has the table already is preferred.
-            idle = [process for process in self._idle if process.alive]
+            idle = [process for process in self.idle if process.alive]
             idle.sort(key=lambda process: process.has((plan.table, plan.test_table)))
             process = idle.pop() if idle else self._make()
-            self._idle = idle
+            self.idle = idle
             if process is not None:
-                self._busy.append(process)
+                self.busy.append(process)
             return process
 
     def _release(self, process: ChildProcess, keep: bool) -> None:
         with self._changing:
-            self._busy.remove(process)
-            keep = keep and not self._is_closed and len(self._idle) < self.at_once
+            self.busy.remove(process)
+            keep = keep and not self._is_closed and len(self.idle) < self.at_once
             if keep:
-                self._idle.append(process)
+                self.idle.append(process)
         if not keep:
             process.close()
             if self._keeps_spare:

@@ -21,7 +21,7 @@ from aucstudio.engine.monitor import Stopped
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute, failure_sentence
 from aucstudio.project.runs.experiment import Experiment
-from aucstudio.project.runs.planning import PlannedRun
+from aucstudio.project.runs.planning import PlannedRun, with_test_file
 from aucstudio.project.runs.progress import Listener, Progress
 from aucstudio.project.runs.record import FAILED, STOPPED, RunRecord, SplitResult
 from aucstudio.project.runs.tuning import Search
@@ -179,6 +179,7 @@ class _Run:
         self._began, self._created = time.perf_counter(), RunRecord.now()
         self._storing = threading.Lock()
         self._outcome: Outcome | None = None
+        self._has_begun = False
 
     def work(self, post: Callable[[Progress], bool]) -> Outcome:
         def listen(progress: Progress) -> bool:
@@ -188,11 +189,15 @@ class _Run:
                 self._searches[progress.split] = progress.search
             return post(progress)
 
-        if self._project is not None:
-            # A project that cannot be written now may be writable when the run has ended.
-            with contextlib.suppress(Exception):
-                self._project.begin_run(self._plan.experiment)
         try:
+            self._plan = with_test_file(self._plan)
+            if self.task.stopping:
+                raise Stopped("preparing a run")
+            self._has_begun = True
+            if self._project is not None:
+                # A project that cannot be written now may be writable when the run has ended.
+                with contextlib.suppress(Exception):
+                    self._project.begin_run(self._plan.experiment)
             record = self._place.execute(self._plan, listen, lambda: self.task.ended)
         except Stopped:
             raise
@@ -202,8 +207,8 @@ class _Run:
             record = self._so_far(FAILED, failure_sentence(error), traceback.format_exc())
         return self._store(record)
 
-    def leftover(self) -> Outcome:
-        return self._store(self._so_far(STOPPED))
+    def leftover(self) -> Outcome | None:
+        return self._store(self._so_far(STOPPED)) if self._has_begun else None
 
     def _so_far(self, status: str, error: str = "", trace: str = "") -> RunRecord:
         seconds = time.perf_counter() - self._began

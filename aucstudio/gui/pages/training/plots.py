@@ -74,15 +74,17 @@ class CourseLines:
     drawn : list of CourseLine
     items : list of PlotDataItem
         One a line.
+    marker : ScatterPlotItem
+        The point under the pointer.
     """
 
     def __init__(self, plot: Plot) -> None:
         self.drawn: list[CourseLine] = []
         self.items: list[pg.PlotDataItem] = []
         self.plot = plot
-        self._marker = pg.ScatterPlotItem(size=9, antialias=True)
-        self._marker.setZValue(100)
-        plot.addItem(self._marker, ignoreBounds=True)
+        self.marker = pg.ScatterPlotItem(size=9, antialias=True)
+        self.marker.setZValue(100)
+        plot.addItem(self.marker, ignoreBounds=True)
 
     def draw(self, lines: Sequence[CourseLine]) -> None:
         """Draw these lines only; items are reused."""
@@ -131,14 +133,14 @@ class CourseLines:
     def mark(self, line: CourseLine, k: int) -> QPointF:
         """Put a marker on one point of a line; return its position in the plot."""
         x, y = self._places(line)
-        self._marker.setPen(pg.mkPen(current_theme().card, width=1.5))
-        self._marker.setBrush(line.pen.color())
-        self._marker.setData([x[k]], [y[k]], symbol=run_symbol(line.course.look.colour))
+        self.marker.setPen(pg.mkPen(current_theme().card, width=1.5))
+        self.marker.setBrush(line.pen.color())
+        self.marker.setData([x[k]], [y[k]], symbol=run_symbol(line.course.look.colour))
         return QPointF(x[k], y[k])
 
     def unmark(self) -> None:
         """Hide the marker."""
-        self._marker.setData([], [])
+        self.marker.setData([], [])
 
     def _places(self, line: CourseLine) -> tuple[Array, Array]:
         """Return where the points of a line are in the plot, whose height may be logarithmic."""

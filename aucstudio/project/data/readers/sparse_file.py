@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 
-_MOST_OF_MEMORY = 0.4
+MOST_OF_MEMORY = 0.4  # for a file that is read as a dense table
 # A stored number with its index takes 1.5 times the memory of a dense cell.
 MOST_FILLED = 1 / 3
 
@@ -137,7 +137,7 @@ def _refuse_infinite(path: Path, X: sparse.csc_array, names: Sequence[str]) -> N
 
 def _check_size(path: Path, rows: int, columns: int) -> None:
     needed, memory = 8.0 * rows * columns, machine_memory()
-    if needed > _MOST_OF_MEMORY * memory:
+    if needed > MOST_OF_MEMORY * memory:
         raise input_error(
             "dense_too_large",
             file=path,

@@ -43,7 +43,7 @@ AGAIN = "the names of the columns again"
 # Notices about rows that had to be repaired.
 QUOTES, EXTRA_CELLS = "import_astray", "import_extra_cells"
 
-_TAIL, _CHUNK, _SHORTEST_HEADER = 1 << 16, 1 << 20, 3
+_TAIL, CHUNK, _SHORTEST_HEADER = 1 << 16, 1 << 20, 3
 _PROGRESS_EVERY = 1 << 12
 # The most bytes of a file that is checked for rows with shifted cells.
 _MOST_CHECKED = 1 << 24
@@ -180,14 +180,14 @@ def _repeats_names(source: Source) -> bool:
         if not source.header or len(header) < _SHORTEST_HEADER:
             return False
         # Each of several joined files may have a byte-order mark.
-        return _holds_line(file, {header, codecs.BOM_UTF8 + header})
+        return holds_line(file, {header, codecs.BOM_UTF8 + header})
 
 
-def _holds_line(file: BinaryIO, beginnings: set[bytes]) -> bool:
+def holds_line(file: BinaryIO, beginnings: set[bytes]) -> bool:
     """Return whether a line begins with one of some bytes; reads pieces, to save memory."""
     wanted, last = [b"\n" + beginning for beginning in beginnings], b"\n"
     longest = max(map(len, beginnings))
-    while chunk := file.read(_CHUNK):
+    while chunk := file.read(CHUNK):
         piece = last + chunk
         if any(line in piece for line in wanted):
             return True
@@ -259,7 +259,7 @@ def rejected_rows(source: Source, rejects: Sequence[tuple[int, int, str]]) -> Le
         return LeftOut()
     numbers, places, texts = zip(*rejects, strict=True)
     with source.path.open("rb") as file:
-        if _holds_line(file, {b"\n", b"\r\n"}):
+        if holds_line(file, {b"\n", b"\r\n"}):
             raise NeedsTidyingError
     cutter = Cutter(source.dialect, len(source.names))
     cut = cutter.rows("\n".join(texts).split("\n"))

@@ -238,7 +238,7 @@ def _expected() -> Objects:
 
 # ----------------------------------------------------------------- stored runs
 
-_cache = BoundedCache(_CACHE_BYTES)
+shared_cache = BoundedCache(_CACHE_BYTES)
 
 
 class ProjectSource:
@@ -261,7 +261,7 @@ class ProjectSource:
 
     def __init__(self, path: Path, cache: BoundedCache | None = None) -> None:
         self.path = path
-        self._cache = _cache if cache is None else cache
+        self._cache = shared_cache if cache is None else cache
         self._lock = threading.RLock()
         with explained_errors(path):
             self._database = connect(path)
