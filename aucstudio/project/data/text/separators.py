@@ -174,9 +174,8 @@ def _best_of(
     # A delimiter that cuts all rows alike may be next to others in cells of words.
     is_outvoted = usual.cuts_all and blanks.score < 1
     # Tabs are blanks, too: lines below the table may have as many words as it has columns.
-    is_tabbed = len(usual.regular) >= _LIKELY * len(usual.rows)
-    is_outvoted |= usual.dialect.delimiter == "\t" and is_tabbed
-    others = [blanks] if blanks.has_values and not is_outvoted else []
+    is_tabbed = usual.dialect.delimiter == "\t" and len(usual.regular) >= _LIKELY * len(usual.rows)
+    others = [blanks] if blanks.has_values and not (is_outvoted or is_tabbed) else []
     if strokes:
         # The first cell begins with the line.
         _, *starts = (stroke.start() for stroke in re.finditer(r"\S+", strokes))
