@@ -124,5 +124,8 @@ def test_invalid_json_lines_are_skipped_and_reported(tmp_path):
 
 def test_file_of_mostly_invalid_json_lines_is_refused(tmp_path):
     path = write_file(tmp_path / "events.jsonl", '{"x": 1, "y": "u"}\n' + '{"x": \n' * 3)
-    with pytest.raises(InputError, match="may be damaged"):
+    with pytest.raises(InputError, match="may be damaged") as refused:
         read_table(path)
+    reason = str(refused.value).partition("may be damaged")[2]
+    assert "Malformed JSON at byte" in reason
+    assert "LINE" not in reason

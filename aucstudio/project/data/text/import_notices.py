@@ -14,7 +14,7 @@ import numpy as np
 from aucstudio.notices.words import listed
 from aucstudio.project.data import text as vocabulary
 from aucstudio.project.data.columns import Column, spell_number
-from aucstudio.project.data.finding import Finding, found, phrase, remark
+from aucstudio.project.data.finding import FORMAT, Finding, found, phrase, remark
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.column_types import (
     CODE,
@@ -262,7 +262,10 @@ def _about_dates(name: str, form: NumberFormat, cells: Sequence[str]) -> Finding
     if (named := next(filter(dates.named_zone, cells), "")) and form.matches(named):
         doubts += [phrase("import_named_zone", cell=named)]
     order, doubt = _LAYOUT_WORDS[form.layout], "".join(f"; {one}" for one in doubts)
-    return _about_column("import_dates", name, order=order, doubts=doubt)
+    finding = _about_column("import_dates", name, order=order, doubts=doubt)
+    # Dates with the year first can be read in one way only.
+    is_clear = form.layout == dates.ISO and not doubts
+    return dataclasses.replace(finding, kind=FORMAT) if is_clear else finding
 
 
 def _about_numbers(
