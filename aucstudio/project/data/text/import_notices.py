@@ -22,7 +22,6 @@ from aucstudio.project.data.text.column_types import (
     date_forms,
     holds_codes,
     is_ambiguous,
-    is_per_cent,
     unit_of,
 )
 from aucstudio.project.data.text.contents import Contents, Source, Unreadable
@@ -193,7 +192,7 @@ def _about_forms(columns: Columns) -> Iterator[Finding]:
     known = {name: (form, cells) for name, (form, cells) in columns.items() if form is not None}
     several = {
         "import_grouped": [n for n, (f, _) in known.items() if f.grouped and not f.dressed],
-        "import_per_cent": [n for n, (f, _) in known.items() if is_per_cent(f)],
+        "import_per_cent": [n for n, (f, _) in known.items() if f.affix == "%"],
         "import_zeros": [
             name
             for name, (form, cells) in known.items()
@@ -205,7 +204,7 @@ def _about_forms(columns: Columns) -> Iterator[Finding]:
             shown = listed(names, _SHOWN)
             yield remark(code, tuple(names), columns=shown, count=len(names))
     for name, (form, cells) in known.items():
-        if form.affix and not is_per_cent(form):
+        if form.affix not in ("", "%"):
             yield _about_column("import_unit", name, unit=form.affix)
         if form.dressed:
             yield from _about_notation(name, form, cells)
