@@ -343,7 +343,7 @@ def test_the_last_row_can_be_deleted(panel, session, qtbot):
 
 def test_removing_runs_keeps_their_records(panel, session):
     choose(panel, "plain")
-    trigger(panel.make_menu(), "menu_remove")
+    trigger(panel.actions_.run_menu(), "menu_remove")
     assert names(panel) == ["stiff", "narrow", "folded"]
     assert set(session.records) == set(NAMES)
 
@@ -362,7 +362,7 @@ def test_list_buttons_check_all_none_or_the_selected(panel, session):
 
 def test_menu_applies_to_all_selected_rows(panel, session, qtbot):
     choose(panel, "plain", "narrow")
-    menu = panel.make_menu()
+    menu = panel.actions_.run_menu()
     enabled = {action.objectName(): action.isEnabled() for action in all_actions(menu)}
     assert not enabled["menu_rename"]
     assert not enabled["menu_reuse"]
@@ -389,7 +389,7 @@ def test_menu_key_opens_the_menu_at_the_row(panel, session, qtbot, monkeypatch):
 
 def test_menu_rename_opens_the_editor(panel, session, qtbot):
     choose(panel, "narrow")
-    trigger(panel.make_menu(), "menu_rename")
+    trigger(panel.actions_.run_menu(), "menu_rename")
     editor = panel.view.findChild(QLineEdit)
     editor.selectAll()
     qtbot.keyClicks(editor, "second")
@@ -706,7 +706,7 @@ def test_list_takes_the_height_that_the_card_leaves(panel, qtbot):
 def test_chosen_runs_are_repeated_on_the_columns_in_use(panel, session, table, qtbot):
     session.put_table(table.with_roles(ignore=["x0"]))
     panel.view.selectAll()
-    menu = panel.make_menu()
+    menu = panel.actions_.run_menu()
     menu.findChild(QAction, "menu_run_again").trigger()
     runner = session.study.runner
     started = [one.experiment for one in (*runner.running, *runner.queue)]

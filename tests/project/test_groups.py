@@ -17,7 +17,7 @@ from aucstudio.project.data.validation import Validation, draw_splits
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import compare_runs
 from aucstudio.project.runs import search as walk
-from aucstudio.project.runs.execute import execute, execute_split, refit, training_rows
+from aucstudio.project.runs.execute import execute, refit, training_rows
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.experiment_file import read_study
 from aucstudio.project.runs.planning import plan_experiment, planned_run
@@ -279,7 +279,7 @@ def test_no_patient_is_trained_on_and_tested(patients_file, validation):
     for k, split in enumerate(record.splits):
         assert not patients_of(table, split.train_rows) & patients_of(table, split.test_rows)
         # A worker that runs one split alone draws the same rows.
-        alone = execute_split(record.experiment, table, None, k).splits[0]
+        alone = execute(record.experiment, table, only=k).splits[0]
         assert np.array_equal(alone.test_rows, split.test_rows)
         rows = training_rows(record.experiment, table, k)
         assert np.array_equal(rows, split.train_rows)
