@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Signal
@@ -26,8 +25,9 @@ from aucstudio.gui.common.layouts import LEFT, Card, down, fill, holding
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import enable_item, label, named, show_error_at, show_note
 from aucstudio.gui.panels.param_form import TextEditor
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
-from aucstudio.notices import text
+from aucstudio.notices import WARNING, Notice, text
 from aucstudio.project.data.findings.shape import time_order
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import (
@@ -37,6 +37,7 @@ from aucstudio.project.data.validation import (
     HOLD_OUT,
     LEAVE_PAIR_OUT,
     Validation,
+    groups_left_out,
 )
 from aucstudio.project.runs.experiment import Band
 
@@ -93,6 +94,8 @@ class ValidationPanel(Card):
         self.file_name = label("none chosen", "muted", wrap=True, name="test_file_name")
         self.ahead = label("", "muted", wrap=True, name="forward_note")
         self.together = label("", "muted", wrap=True, name="groups_note")
+        self.apart = push_button("ungroup_button", verb=self._on_apart)
+        self._leaving = Answer(self, self._show_left_out, lambda _words: None)
         self.forward = push_button("forward_button", verb=self._on_forward)
         self._ordering = ""  # the column of dates in whose order the rows are
         self.band_problem = label("", "error", wrap=True, name="judged_range_problem")
@@ -112,8 +115,8 @@ class ValidationPanel(Card):
         drawn = Form(*(self.fields[key] for key in _DRAWN))
         self.more = Fold("validation_more_button", "More", [holding(drawn)])
         self._form.addRow("", self.band_problem)
-        forward = (self.forward, LEFT)
-        fill(self.rows, self._form, forward, self.more, self.ahead, self.together, self.problem)
+        notes = self.ahead, self.together, (self.apart, LEFT), self.problem
+        fill(self.rows, self._form, (self.forward, LEFT), self.more, *notes)
 
     def _on_table(self) -> None:
         table = self.session.table
@@ -128,12 +131,11 @@ class ValidationPanel(Card):
         groups = None if table is None else table.groups
         can_leave = method.leaves_pairs_out and groups is None
         enable_item(self.fields["scheme"], LEAVE_PAIR_OUT, can_leave)
-        together = (
-            ""
-            if groups is None
-            else text("groups_note", columns=groups.columns, groups=groups.describe())
-        )
-        show_note(self.together, together)
+        self._show_left_out(None)
+        if table is None or groups is None:
+            self._leaving.drop()
+        else:
+            self._leaving.ask((table, plan.decisive()), lambda _post: groups_left_out(table, plan))
         self._show_times(plan)
         values = {key: getattr(plan, key) for key in self.fields}
         self.fields.write(values | {"test_size": round(100 * plan.test_size)})
@@ -148,6 +150,24 @@ class ValidationPanel(Card):
         self.more.retitle(_drawn_words(plan))
         self._show_band()
         show_note(self.problem, "")
+
+    def _show_left_out(self, left_out: Notice | None) -> None:
+        """State what is kept together, and how many rows that leaves to train on."""
+        groups = None if self.session.table is None else self.session.table.groups
+        few = left_out is not None and left_out.severity == WARNING
+        words = ""
+        if groups is not None:
+            words = text("groups_note", columns=groups.columns, groups=groups.describe())
+            self.apart.setText(text("ungroup", columns=groups.columns))
+            plain_tooltip(self.apart, text("ungroup_tip", columns=groups.columns))
+        show_note(self.together, left_out.text if left_out else words, "" if few else "muted")
+        self.apart.setVisible(few)
+
+    def _on_apart(self) -> None:
+        table = self.session.table
+        if table is not None and table.groups is not None:
+            roles = dict.fromkeys(table.groups.columns, "ignore")
+            self.session.set_roles(self.apart.text(), roles=roles)
 
     def _show_times(self, plan: Validation) -> None:
         """Show what belongs to going forward in time."""
@@ -201,9 +221,7 @@ class ValidationPanel(Card):
         names = time_columns(self.session.table)
         if changes.get("scheme") == FORWARD and before.time not in names and names:
             changes["time"] = names[0]
-        key = f"validation {next(iter(changes))}"
-        validation = dataclasses.replace(before, **changes)
-        self.session.change("Change validation", key, validation=validation)
+        self.session.validate(**changes)
 
     def _on_forward(self) -> None:
         self._change(scheme=FORWARD, time=self._ordering)

@@ -20,6 +20,7 @@ from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.roles import is_named_code, is_named_identifier
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.text import dates
 
 # Most cells that are examined, and the bounds of the rows of a class.
 _CELLS = 1_000_000
@@ -128,14 +129,24 @@ def ranking(column: Column, rows: Index, positive: Mask) -> tuple[Mask, Array, s
     scores : ndarray
         Of numbers, the numbers themselves, in the rows that have one; or, if it separates the
         classes better, 1 where there is a number and else 0. Of levels, missing values included,
-        the rank by the share of positives in other rows with the level.
-    by : {VALUE, SHARE, PRESENCE}
+        the rank by the share of positives in other rows with the level. Of dates used by their
+        parts, those of the part that separates best, whose numbers are levels.
+    by : {VALUE, SHARE, PRESENCE} or a part of dates
         What the scores are.
     """
     column = column.decoded()
     known = column.known()[rows]
     if not known.any() or not positive.any() or positive.all():
         return None
+    if parts := dates.values_of_parts(column, rows):
+        scored = {
+            part: level_scores(np.unique(cells, return_inverse=True)[1], positive)
+            for part, cells in parts.items()
+        }
+        best = max(
+            scored, key=lambda part: ranked_area(scored[part][positive], scored[part][~positive])
+        )
+        return positive, scored[best], best
     if column.kind == "text" or column.role == "category":
         return positive, level_scores(codes_of(column, rows), positive), SHARE
     values, classes = column.values[rows][known], positive[known]
