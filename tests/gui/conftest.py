@@ -153,19 +153,20 @@ def method_panel(table_session, qtbot):
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
+def expose(qtbot, widget, *size):
+    """Show a widget in a size, and wait until it is on the screen; return it."""
+    qtbot.addWidget(widget)
+    if size:
+        widget.resize(*size)
+    with qtbot.waitExposed(widget):
+        widget.show()
+    return widget
+
+
 @pytest.fixture
 def open_view(qtbot):
     """Create a page and show it."""
-
-    def open_view(page, session, size=(900, 640)):
-        view = page(session)
-        qtbot.addWidget(view)
-        view.resize(*size)
-        with qtbot.waitExposed(view):
-            view.show()
-        return view
-
-    return open_view
+    return lambda page, session, size=(900, 640): expose(qtbot, page(session), *size)
 
 
 _FINISHED = {}

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
 from aucstudio.gui.app import create_window, make_application
 from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.panels.data_panel import SEVERAL, DataPanel
-from tests.gui.conftest import pick
+from tests.gui.conftest import expose, pick
 from tests.gui.leftovers import Leftovers
 
 
@@ -51,10 +51,7 @@ def test_closed_window_is_deleted_completely(closing, qtbot, run_to_end):
 def test_closed_window_receives_no_later_events(closing, qtbot):
     closing.close()
     run_pending_deletions()
-    field = QLineEdit()
-    qtbot.addWidget(field)
-    with qtbot.waitExposed(field):
-        field.show()
+    field = expose(qtbot, QLineEdit())
     hints = QApplication.styleHints()
     for scheme in (Qt.ColorScheme.Dark, Qt.ColorScheme.Light, Qt.ColorScheme.Unknown):
         hints.setColorScheme(scheme)

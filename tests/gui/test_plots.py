@@ -14,7 +14,7 @@ from aucstudio.gui.common.plots.plot import Readout, in_lines, plot_menu
 from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.state.plan import RunLook
-from tests.gui.conftest import add_line, make_record, put
+from tests.gui.conftest import add_line, expose, make_record, put
 
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
 NONE, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
@@ -34,10 +34,7 @@ def plot(qtbot):
     make_application("light")
     made = make_plot("some_plot", "x", "y")
     add_line(made, np.linspace(0, 10, 50), np.linspace(0, 5, 50))
-    qtbot.addWidget(made)
-    made.resize(500, 400)
-    with qtbot.waitExposed(made):
-        made.show()
+    expose(qtbot, made, 500, 400)
     made.set_whole((0.0, 10.0), (0.0, 5.0))
     return made
 

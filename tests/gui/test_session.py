@@ -14,7 +14,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.project.unfinished_runs import Owner
-from tests.conftest import write_table
+from tests.conftest import write_file, write_table
 from tests.gui.conftest import PATIENCE, Gate, on, save_as
 
 
@@ -202,8 +202,7 @@ def test_invalid_setting_starts_no_run(session, table_file):
 def test_unreadable_file_leaves_the_session_unchanged(session, table_file, tmp_path):
     table = session.files.open_now(table_file, "table").table
     for name, content in (("empty.csv", ""), ("binary.csv", "\0\1\2" * 50), ("one.csv", "a\n1\n2")):
-        path = tmp_path / name
-        path.write_text(content)
+        path = write_file(tmp_path / name, content)
         with pytest.raises(InputError, match=name):
             session.files.open_now(path, "table")
         assert session.table is table

@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-import json
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +26,7 @@ from aucstudio.project.data.labels import equal_spellings, usual_spellings
 from aucstudio.project.data.roles import guess_role
 from aucstudio.project.data.table import Table, read_table
 from aucstudio.project.data.text.dialect import Dialect
+from tests.conftest import write_file
 
 RANDOM = np.random.default_rng(3)
 X_RISING = [60 + k / 2 for k in range(40)]
@@ -502,12 +502,10 @@ def test_detected_or_rare_positive_class_is_reported():
 def awkward(tmp_path):
     y = classes(300)
     rows = [f"{k},{-999 if k % 20 == 0 else RANDOM.normal():.4f},{v:.0f}" for k, v in enumerate(y)]
-    path = tmp_path / "awkward.csv"
-    path.write_text("\n".join(["counter,a,y", *rows]))
-    return path
+    return write_file(tmp_path / "awkward.csv", "\n".join(["counter,a,y", *rows]))
 
 
-def test_inspect_lists_findings_first_as_text_and_json(awkward, capsys):
+def test_inspect_lists_findings_first_as_text_and_json(awkward, capsys, printed):
     assert cli.main(["inspect", str(awkward)]) == 0
     lines = capsys.readouterr().out.splitlines()
     reported = [line for line in lines if line.startswith("finding")]
@@ -516,8 +514,7 @@ def test_inspect_lists_findings_first_as_text_and_json(awkward, capsys):
         "finding (identifier)",
     ]
     assert lines.index(reported[-1]) < next(k for k, line in enumerate(lines) if "AUC" in line)
-    assert cli.main(["inspect", str(awkward), "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = printed("inspect", awkward)
     assert document["findings"][0]["kind"] == "sentinel"
     by_name = {one["name"]: one for one in document["columns"]}
     assert by_name["y"] == {
@@ -678,8 +675,7 @@ def test_inspection_lists_dates_with_their_role(tmp_path):
 def test_category_of_hundreds_of_texts_is_a_finding(tmp_path):
     units = ["nM", "µM"]
     lines = [f"{k % 300 / 7:.2f} {units[k % 2]},{k % 90},{k % 2}" for k in range(800)]
-    path = tmp_path / "doses.csv"
-    path.write_text("\n".join(["dose,zip,y", *lines]), encoding="utf-8")
+    path = write_file(tmp_path / "doses.csv", "\n".join(["dose,zip,y", *lines]))
     table = read_table(path, label="y")
     assert table.column("dose").role == "category"
     found = [finding for finding in find(table) if finding.code == "many_levels"]

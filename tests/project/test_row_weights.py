@@ -8,7 +8,6 @@ import re
 import numpy as np
 import pytest
 
-from aucstudio.cli import main
 from aucstudio.engine import METHODS, inference, roc
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.project.data.findings.find import find
@@ -42,6 +41,7 @@ from aucstudio.project.store.model_file import save_model
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament.search import SearchRequest, find_best
 from aucstudio.project.tournament.verdict import verdict
+from tests.conftest import write_file
 from tests.project.test_project_damage import damage_run
 
 ROWS = 240
@@ -77,9 +77,7 @@ def changed(written, tmp_path, change):
     rows = [line.split(",") for line in lines]
     for number, row in enumerate(rows, 1):
         change(number, row)
-    path = tmp_path / "changed.csv"
-    path.write_text("\n".join([head, *map(",".join, rows)]) + "\n")
-    return path
+    return write_file(tmp_path / "changed.csv", "\n".join([head, *map(",".join, rows)]) + "\n")
 
 
 def spoiled(written, tmp_path, weight):
@@ -279,19 +277,18 @@ def test_weighted_run_is_verified_by_refitting(table, record):
 @pytest.mark.parametrize(
     ("cell", "said"), [("-2.5", "below 0"), ("1e+300", "too large"), ("1e-200", "too close to 0")]
 )
-def test_invalid_weights_are_refused_with_their_row(written, tmp_path, record, capsys, cell, said):
+def test_invalid_weights_are_refused_with_their_row(written, tmp_path, record, refused, cell, said):
     path, model = spoiled(written, tmp_path, cell), tmp_path / "m.aucmodel"
     message = f"row 20 has {cell}, which is {said}"
     table = weighted(path)
     experiment = plan_on(table, "logistic", {}, Validation(), BAND)
-    with pytest.raises(InputError, match=re.escape(message)) as refused:
+    with pytest.raises(InputError, match=re.escape(message)) as caught:
         planned_run(experiment, table)
-    assert refused.value.column == "w"
+    assert caught.value.column == "w"
     failed = execute(experiment, table)
     assert (failed.status, message in failed.error) == ("failed", True)
     save_model(record.splits[0].model, model)
-    assert main(["explain", str(model), str(path), "--row", "9"]) == 2
-    assert message in capsys.readouterr().err
+    assert message in refused("explain", model, path, "--row", "9")
     (finding,) = [one for one in find(table) if one.code == "bad_weights"]
     assert "row 20" in finding.sentence
 

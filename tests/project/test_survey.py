@@ -35,6 +35,7 @@ from aucstudio.project.survey.rows import (
     text_codes,
     wrong_pairs,
 )
+from tests.conftest import write_file
 
 
 def numbers(name, values, role="number"):
@@ -289,8 +290,7 @@ def test_levels_are_ranked_by_out_of_fold_positive_share(tmp_path):
     assert RankedColumn.of(texts("t", [None] * 400), made_classes(positive)) is None
     codes = {"a": 7, "b": 3, "c": 5, None: ""}
     rows = [f"{t or ''},{codes[t]},{int(one)}" for t, one in zip(towns, positive, strict=True)]
-    path = tmp_path / "t.csv"
-    path.write_text("\n".join(["town,code,y", *rows]) + "\n")
+    path = write_file(tmp_path / "t.csv", "\n".join(["town,code,y", *rows]) + "\n")
     table = read_table(path).with_roles(roles={"code": "category"}, label="y", positive="1")
     found = areas(table)  # as reported by inspect
     assert found["town"] == found["code"] == ranked.area()
