@@ -54,8 +54,13 @@ class _Room(QWidget):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest:
-            self.setMinimumHeight(max(self.minimumHeight(), self.heightForWidth(self.width())))
+            self.keep()
         return super().event(event)
+
+    def keep(self) -> None:
+        """Keep the height that the parts need now."""
+        if self.isVisible():
+            self.setMinimumHeight(max(self.minimumHeight(), self.heightForWidth(self.width())))
 
 
 class DataPanel(Card):
@@ -173,6 +178,7 @@ class DataPanel(Card):
         self.routine.setText("\n".join(f"• {as_sentence(words)}" for words in routine))
         self.remarks.retitle(counted(len(routine), "remark"))
         self.remarks.setVisible(bool(routine))
+        self._room.keep()
 
     def _on_plan(self) -> None:
         if self.session.table is not None:

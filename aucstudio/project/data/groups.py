@@ -13,7 +13,6 @@ import scipy
 from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Index, Mask
-from aucstudio.engine.crossfit.folds import GroupKinds
 from aucstudio.project.data.columns import spell_number
 
 if TYPE_CHECKING:
@@ -97,6 +96,8 @@ class Groups:
         ndarray of bool, shape (labelled rows,)
             The rows of the test part. Both parts have rows of both classes.
         """
+        from aucstudio.engine.crossfit.folds import GroupKinds
+
         rng, counts = np.random.default_rng(seed), self.class_counts(positive)
         alike = GroupKinds(counts, rng)
         kinds, kind, members, place = alike.kinds, alike.kind, alike.members, alike.place

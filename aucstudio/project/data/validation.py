@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array, Index, Mask, class_counts
-from aucstudio.engine.crossfit.folds import fold_numbers as folds_of
 from aucstudio.notices import Notice, notice, text
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo
@@ -432,6 +431,8 @@ def fold_numbers(
 
     None if groups that stay together would leave a fold without a class.
     """
+    from aucstudio.engine.crossfit.folds import fold_numbers as folds_of
+
     numbers = folds_of(positive, None if groups is None else groups.codes, folds, seed)
     held = np.zeros((folds, 2), dtype=bool)
     held[numbers, positive.astype(np.intp)] = True
