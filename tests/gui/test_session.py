@@ -543,3 +543,16 @@ def test_closing_during_reading_ends_cleanly(session, reading):
     session.close()
     reading.open()
     assert not session.busy
+
+
+def test_stack_of_undo_lists_an_edit_when_views_show_its_table(table_session):
+    session, seen = table_session, []
+    on(session, "table", lambda: seen.append((session.undo_stack.undoText(), session.table)))
+    before = session.table
+    session.set_roles("Ignore x0", ignore=["x0"])
+    assert seen == [("Ignore x0", session.table)]
+    session.set_band(0.0, 0.3)  # an edit of something else shows no table
+    session.undo_stack.undo()
+    assert len(seen) == 1
+    session.undo_stack.undo()
+    assert seen[1:] == [("", before)]

@@ -27,9 +27,9 @@ def draw_folds(positive: Mask, groups: NDArray[Any] | None, count: int, seed: in
 
     Where no row can be held out so that both classes are left, the one fold trains on all rows.
     """
-    units = [len(np.unique(part)) for part in _by_class(positive, groups)]
-    count = min(count, *units)
     everything = np.arange(len(positive))
+    units = everything if groups is None else groups
+    count = min(count, *(len(np.unique(units[of])) for of in (positive, ~positive)))
     if count < 2:
         return [(everything, everything)]
     codes = None if groups is None else np.unique(groups, return_inverse=True)[1]
@@ -112,12 +112,6 @@ def fold_weights(positive: Mask, folds: Folds, each: Array | None = None) -> Arr
             if len(here):
                 weights[here] = own[here] * (own[of_class].sum() / own[here].sum())
     return weights
-
-
-def _by_class(positive: Mask, groups: NDArray[Any] | None) -> Iterator[NDArray[Any]]:
-    units = np.arange(len(positive)) if groups is None else groups
-    yield units[positive]
-    yield units[~positive]
 
 
 _MOST_DRAWS, _FEWEST_DRAWS = 200, 50

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucstudio.engine.arrays import Array, Index
+from aucstudio.engine.arrays import Array
 from aucstudio.notices import text
 from aucstudio.notices.words import suggestion
 from aucstudio.project.data import text as vocabulary
@@ -319,11 +319,11 @@ def taken(column: ColumnInfo) -> list[DatePart]:
     ]
 
 
-def values_of_parts(column: Column, rows: Index) -> dict[str, Array]:
-    """Return the chosen parts of a date column in some rows, besides the number itself."""
+def values_of_parts(column: Column) -> dict[str, Array]:
+    """Return the chosen parts of a date column, besides the number itself."""
     keys = {part.removesuffix(_CIRCLE) for part in column.parts} - {WHOLE}
     clock = column.layout == CLOCK
-    return {key: date_part(column.values[rows], key, clock=clock) for key in sorted(keys)}
+    return {key: date_part(column.values, key, clock=clock) for key in sorted(keys)}
 
 
 def count_taken(column: ColumnInfo) -> int:
