@@ -468,6 +468,9 @@ def test_rows_in_time_order_are_validated_forward(open_card, session, qtbot):
     assert (validation.scheme, validation.time) == ("forward", "when")
     press(card, "Undo: Validate forward in time", qtbot)
     assert session.plan.validation.scheme == "holdout"
+    session.set_roles(roles={"when": "ignore"})  # the dates are no feature, but order the rows
+    finish_check(card)
+    assert any(one.startswith("Rows are in the order") for one in sentences(card))
     session.validate(scheme="forward", time="when")
     buttons = card.findings.findChildren(QPushButton)
     assert "Validate forward in time: when" not in {one.accessibleName() for one in buttons}

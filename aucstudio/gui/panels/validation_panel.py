@@ -28,7 +28,6 @@ from aucstudio.gui.panels.param_form import TextEditor
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import WARNING, Notice, text
-from aucstudio.project.data.findings.shape import time_order
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import (
     FILE,
@@ -96,17 +95,14 @@ class ValidationPanel(Card):
         self.together = label("", "muted", wrap=True, name="groups_note")
         self.apart = push_button("ungroup_button", verb=self._on_apart)
         self._leaving = Answer(self, self._show_left_out, lambda _words: None)
-        self.forward = push_button("forward_button", verb=self._on_forward)
-        self._ordering = ""  # the column of dates in whose order the rows are
         self.band_problem = label("", "error", wrap=True, name="judged_range_problem")
         self.problem = label("", "error", wrap=True, name="validation_problem")
         self._lay_out()
         self.fields.connect(self._on_edited)
         self.band.valueChanged.connect(self._on_band)
         session.listen(self._show_band, "band")
-        session.listen(self.refresh, "plan")
-        session.listen(self._on_table, "table")
-        self._on_table()
+        session.listen(self.refresh, "plan", "table")
+        self.refresh()
 
     def _lay_out(self) -> None:
         self._file = holding(down((self.choose, LEFT), self.file_name, gap=4))
@@ -116,13 +112,7 @@ class ValidationPanel(Card):
         self.more = Fold("validation_more_button", "More", [holding(drawn)])
         self._form.addRow("", self.band_problem)
         notes = self.ahead, self.together, (self.apart, LEFT), self.problem
-        fill(self.rows, self._form, (self.forward, LEFT), self.more, *notes)
-
-    def _on_table(self) -> None:
-        table = self.session.table
-        found = None if table is None else next(time_order(table), None)
-        self._ordering = "" if found is None else found.columns[0]
-        self.refresh()
+        fill(self.rows, self._form, self.more, *notes)
 
     def refresh(self) -> None:
         """Show the plan."""
@@ -143,10 +133,7 @@ class ValidationPanel(Card):
         plain_tooltip(self.file_name, plan.test_file)
         for key, schemes in _SCHEMES_OF.items():
             self._form.setRowVisible(self.fields.get(key, self._file), plan.scheme in schemes)
-        at_random = plan.scheme in (HOLD_OUT, FOLDS)
-        self.more.setVisible(at_random)
-        self.forward.setVisible(at_random and bool(self._ordering))
-        plain_tooltip(self.forward, text("forward_tip", time=self._ordering))
+        self.more.setVisible(plan.scheme in (HOLD_OUT, FOLDS))
         self.more.retitle(_drawn_words(plan))
         self._show_band()
         show_note(self.problem, "")
@@ -222,9 +209,6 @@ class ValidationPanel(Card):
         if changes.get("scheme") == FORWARD and before.time not in names and names:
             changes["time"] = names[0]
         self.session.validate(**changes)
-
-    def _on_forward(self) -> None:
-        self._change(scheme=FORWARD, time=self._ordering)
 
     def _on_choose(self) -> None:
         path = prompts.ask_open_path(self, "Choose the test file", prompts.TABLES)
