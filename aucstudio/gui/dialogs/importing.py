@@ -259,7 +259,6 @@ class RejectedRows(QWidget):
 
 _SIZE = QSize(1180, 760)
 _SIDE = 300
-_OPEN, _PREVIEW_DETECT = "Open with these settings", "Discard all choices and detect the settings"
 
 Post = Callable[[tuple[float | None, str]], bool]
 

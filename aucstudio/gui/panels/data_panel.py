@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine import METHODS
@@ -56,6 +57,12 @@ class _Room(QWidget):
         if event.type() == QEvent.Type.LayoutRequest:
             self.keep()
         return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.oldSize().width() != self.width():  # other lines, so another height
+            self.setMinimumHeight(0)
+            self.keep()
 
     def keep(self) -> None:
         """Keep the height that the parts need now."""
