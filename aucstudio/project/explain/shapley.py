@@ -171,7 +171,7 @@ def contributions(
 def _moved_terms(scorer: SumOfTerms, row: Array, background: Array) -> Array:
     """Return by how much the term of each feature differs from its mean, shape (d,)."""
     if isinstance(scorer, LinearScorer):
-        return scorer.weights * (row - background.mean(axis=0))
+        return np.asarray(scorer.weights * (row - background.mean(axis=0)))
     moved = np.zeros(len(row))
     for k in np.unique(scorer.feature).tolist():
         own, others = (scorer.component(k, X[:, k]) for X in (row[None], background))
