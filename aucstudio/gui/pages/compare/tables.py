@@ -131,7 +131,7 @@ def pair_figures(shown: ShownComparison) -> dict[str, list[Any]]:
 
 _TALLY = "Win/tie/\nloss"
 _TINT = 64
-_AROUND = 10  # pixels beside the text of a cell: the padding, and the margin of the style
+_AROUND = 16  # pixels beside the text of a cell: the padding, and the margin of the style
 _NAME_WIDTH = 92  # at least, where the names need as much
 
 _CENTRE = Qt.AlignmentFlag.AlignCenter
