@@ -290,7 +290,6 @@ def test_running_search_draws_its_course(view, qtbot):
     ]
     assert view.course.plot.isVisible()
     assert not view.verdict.isVisible()
-    assert view.stop.isVisible()
     assert not view.begin.isVisible()
 
 
@@ -313,7 +312,7 @@ def test_stopped_search_selects_the_best_so_far(view, qtbot):
     start_search(session, LONG)
     qtbot.waitUntil(lambda: bool(session.study.tournament.live.course))
     assert "Find the best" in describe_work([session])
-    press(qtbot, view.stop)
+    session.stop()
     assert session.study.tournament.stopping
     qtbot.waitUntil(lambda: not session.busy)
     (standings,) = session.best.standings()

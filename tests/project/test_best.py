@@ -12,10 +12,12 @@ import pytest
 
 from aucstudio.cli import main
 from aucstudio.engine import METHODS
+from aucstudio.engine.cost import Cost
 from aucstudio.engine.crossfit.fitting import CrossFit
-from aucstudio.engine.crossfit.folds import best_alone, draw_folds, nested_scores
+from aucstudio.engine.crossfit.folds import best_alone, draw_folds, nested_scores, sampled_rows
 from aucstudio.engine.crossfit.members import Member, is_listed, read_list, write_list
 from aucstudio.engine.ensembles.selection import Criterion
+from aucstudio.engine.methods.logistic import Logistic
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.notices import text
@@ -261,7 +263,7 @@ def test_reports_count_candidates_and_name_those_that_are_fitted(table, monkeypa
 
     monkeypatch.setattr(CrossFit, "train", wait)
     find_best(table, HELD_OUT, folds=3, entrants=QUICK, watch=watch)
-    assert doing[0].startswith("0 of 2 candidates done")
+    assert doing[0].startswith("0 of 2 methods tried")
 
 
 def test_each_method_is_tried_once_before_any_twice_those_for_the_range_first(table, monkeypatch):
@@ -331,6 +333,44 @@ def test_time_is_reserved_for_refitting_the_winner(table, monkeypatch):
     assert 12.0 <= board.spent <= 30.0
     assert board.ended == "time"
     assert not board.not_refit
+
+
+def test_large_table_is_compared_on_a_sample_of_rows_and_tested_on_all(tmp_path, monkeypatch):
+    table = read_table(write_table(tmp_path / "l.csv", 2000), label="label", positive="yes")
+    sizes, fit = [], Logistic.fit
+
+    def follow(self, X, y, **more):
+        sizes.append(len(X))
+        return fit(self, X, y, **more)
+
+    def estimate(self, positives, negatives, features):
+        return Cost(0.0, (positives + negatives) / 50)
+
+    monkeypatch.setattr(Logistic, "fit", follow)
+    monkeypatch.setattr(Logistic, "estimate", estimate)
+    monkeypatch.setattr(candidate_comparison, "processors", lambda: 1)
+    clock = SlowClock()  # by which fits take no time
+    few = [Member.of("logistic"), Member.of("auc-rls")]
+    board = find_best(table, HELD_OUT, folds=3, entrants=few, budget=Budget(30.0, clock=clock))
+    train = board.records["logistic"].splits[0].n_train
+    assert train == sizes[3] == 1400
+    # One row of eight: a smaller sample would have too few positives.
+    assert all(rows == pytest.approx(train * 2 / 3 / 8, abs=6) for rows in sizes[:3])
+    assert {one.method for one in board.entries} == {"logistic", "auc-rls", "auc-ensemble"}
+    assert board.ended == "done"
+    # The single method is yet to profit from all rows.
+    assert board.choice.errors < 0
+    assert board.best.method != "auc-ensemble"
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_sample_of_rows_has_both_classes_in_proportion_and_whole_groups(grouped):
+    rng = np.random.default_rng(0)
+    positive, groups = rng.random(6000) < 0.1, rng.integers(900, size=6000)
+    drawn = sampled_rows(positive, groups if grouped else None, 4, seed=1)
+    assert drawn.mean() == pytest.approx(0.25, abs=0.03)
+    assert drawn[positive].mean() == pytest.approx(0.25, abs=0.05)
+    assert not grouped or not set(groups[drawn]) & set(groups[~drawn])
 
 
 def test_fit_interrupted_by_the_time_limit_is_excluded(table, monkeypatch):

@@ -29,8 +29,7 @@ def draw_folds(positive: Mask, groups: NDArray[Any] | None, count: int, seed: in
     """
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-    units = [len(np.unique(part)) for part in _by_class(positive, groups)]
-    count = min(count, *units)
+    count = min(count, fewest_units(positive, groups))
     everything = np.arange(len(positive))
     if count < 2:
         return [(everything, everything)]
@@ -39,6 +38,14 @@ def draw_folds(positive: Mask, groups: NDArray[Any] | None, count: int, seed: in
     folds = [fold for fold in drawn if all(class_counts(positive[fold[0]]))]
     whole = sum(len(held) for _, held in folds) == len(positive)
     return folds if whole else [(everything, everything)]
+
+
+def sampled_rows(positive: Mask, groups: NDArray[Any] | None, every: int, seed: int) -> Mask:
+    """Draw one row of so many, or one group: of those with positives, and of the others."""
+    units = np.arange(len(positive)) if groups is None else groups
+    found = np.unique(units[positive])
+    rng, of_both = np.random.default_rng(seed), (found, np.setdiff1d(units, found))
+    return np.isin(units, np.concatenate([rng.permutation(of)[::every] for of in of_both]))
 
 
 def fold_weights(positive: Mask, folds: Folds, each: Array | None = None) -> Array:
@@ -53,10 +60,10 @@ def fold_weights(positive: Mask, folds: Folds, each: Array | None = None) -> Arr
     return weights
 
 
-def _by_class(positive: Mask, groups: NDArray[Any] | None) -> Iterator[NDArray[Any]]:
+def fewest_units(positive: Mask, groups: NDArray[Any] | None) -> int:
+    """Count the rows, or the groups with rows, of the rarer class."""
     units = np.arange(len(positive)) if groups is None else groups
-    yield units[positive]
-    yield units[~positive]
+    return min(len(np.unique(units[of_class])) for of_class in (positive, ~positive))
 
 
 _MOST_DRAWS, _FEWEST_DRAWS = 200, 50

@@ -117,8 +117,9 @@ def _areas(
 
 BAGS = 20
 STEPS = 20
-# Of more rows, each bag draws so many of a class: chance is small then, and sorting is not.
-_MOST_ROWS = 10_000
+MOST_ROWS = 10_000
+"""Of more rows of a class, each bag draws so many: chance is small then, and sorting is not."""
+
 _DIGITS, _SAME = 6, 1e-12
 # So many positives (or negatives) weigh as much as the belief that all members are equally good.
 _BELIEF = 10.0
@@ -170,7 +171,7 @@ def stack(
     classes = [np.flatnonzero(of & (each > 0.0)) for of in (positive, ~positive)]
     rarer = min(effective_rows(each[rows]) for rows in classes)
     kept = [
-        rows if len(rows) <= _MOST_ROWS else np.sort(rng.choice(rows, _MOST_ROWS, replace=False))
+        rows if len(rows) <= MOST_ROWS else np.sort(rng.choice(rows, MOST_ROWS, replace=False))
         for rows in classes
     ]
     rows = np.concatenate(kept)
@@ -278,5 +279,5 @@ def select_in_bags(
 def _bags(positive: Mask, rng: np.random.Generator, count: int) -> Iterator[Index]:
     classes = np.flatnonzero(positive), np.flatnonzero(~positive)
     for _ in range(count):
-        drawn = [rng.choice(rows, min(len(rows), _MOST_ROWS)) for rows in classes]
+        drawn = [rng.choice(rows, min(len(rows), MOST_ROWS)) for rows in classes]
         yield np.concatenate(drawn)
