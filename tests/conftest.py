@@ -10,6 +10,7 @@ import csv
 import dataclasses
 import gc
 import itertools
+import json
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,22 @@ def own_home(monkeypatch, tmp_path_factory):
     home = tmp_path_factory.getbasetemp() / f"home-{next(_HOMES)}"
     monkeypatch.setenv("AUCSTUDIO_HOME", str(home))
     return home
+
+
+def write_file(path: Path, content: str | bytes) -> Path:
+    """Write a file; return its path."""
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def write_parquet(path: Path, query: str, metadata: str = "") -> Path:
+    """Write the rows of a query to a Parquet file; return its path."""
+    import duckdb
+
+    known = f", KV_METADATA {{{metadata}}}" if metadata else ""
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet{known})")
+    return path
 
 
 def write_table(path: Path, rows: int = 160, seed: int = 0, features: int = 4) -> Path:
@@ -95,6 +112,32 @@ def run(capsys):
         status = main([str(argument) for argument in arguments])
         out, err = capsys.readouterr()
         return status, out, err
+
+    return call
+
+
+@pytest.fixture
+def printed(run, capsys):
+    """Call a command that prints one JSON document; return it."""
+
+    def call(*arguments):
+        capsys.readouterr()
+        status, out, err = run(*arguments, "--json")
+        assert status == 0, err
+        return json.loads(out)
+
+    return call
+
+
+@pytest.fixture
+def refused(run, capsys):
+    """Call a command that is refused in one line; return that line."""
+
+    def call(*arguments):
+        capsys.readouterr()
+        status, out, err = run(*arguments)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        return err
 
     return call
 

@@ -14,6 +14,7 @@ from aucstudio.gui.dialogs.help import help_page
 from aucstudio.gui.panels.param_form import ParamForm
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.store.project.project_file import ProjectFile
+from tests.conftest import write_file
 
 MODULE = '''
 """The difference of the class means as a direction."""
@@ -91,9 +92,7 @@ def table(tmp_path):
     y = rng.permutation(np.arange(80) < 30)
     X = rng.standard_normal((80, 2)) + 1.5 * y[:, None]
     lines = [f"{a:.6f},{b:.6f},{'yes' if c else 'no'}" for (a, b), c in zip(X, y, strict=True)]
-    path = tmp_path / "table.csv"
-    path.write_text("\n".join(["a,b,label", *lines]) + "\n")
-    return path
+    return write_file(tmp_path / "table.csv", "\n".join(["a,b,label", *lines]) + "\n")
 
 
 def test_new_method_is_in_every_list(method, capsys, qtbot):
@@ -129,6 +128,7 @@ def test_new_method_is_trained_saved_and_exported(method, table, tmp_path, capsy
     assert len(scored.stdout.splitlines()) == 81
 
 
-def test_setting_out_of_range_is_rejected_by_name(method, table, capsys):
-    assert main(["train", str(table), "--method", KEY, "--set", "share=10"]) == 2
-    assert "share must be a number greater than 0 and at most 9" in capsys.readouterr().err
+def test_setting_out_of_range_is_rejected_by_name(method, table, refused):
+    assert "share must be a number greater than 0 and at most 9" in refused(
+        "train", table, "--method", KEY, "--set", "share=10"
+    )

@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from aucstudio.cli import main
-from tests.conftest import write_table
+from tests.conftest import write_file, write_table
 
 PATIENCE = 60.0
 HEADER = "row,score,"
@@ -149,8 +149,7 @@ def test_dev_stdout_is_written_without_being_replaced(files, tmp_path):
     command = [sys.executable, "-m", "aucstudio", "score", model, table, "-o", "/dev/stdout"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stdout.startswith(HEADER)
-    log = tmp_path / "log"
-    log.write_text("before\n")
+    log = write_file(tmp_path / "log", "before\n")
     with log.open("a") as file:
         subprocess.run(command, stdout=file, check=True, timeout=PATIENCE)
     assert log.read_text() == "before\n" + done.stdout

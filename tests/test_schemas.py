@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from aucstudio.cli import main
-from aucstudio.commands.options import command_parser
+from aucstudio.commands import COMMANDS
 from aucstudio.project.resources import resource_path
 from tests.conftest import write_table
 
@@ -72,10 +72,8 @@ def test_stored_schemas_match_the_declarations():
         jsonschema.Draft202012Validator.check_schema(schema(name))
 
 
-def test_every_command_that_prints_json_has_a_schema():
-    parser = command_parser()
-    (choices,) = (a.choices for a in parser._actions if isinstance(a.choices, dict))
-    prints = {name for name, of in choices.items() if "--json" in of.format_help()}
+def test_every_command_that_prints_json_has_a_schema(run):
+    prints = {name for name in COMMANDS if "--json" in run(name, "--help")[1]}
     assert prints | {"experiment"} == NAMES
 
 

@@ -16,6 +16,7 @@ from aucstudio.project.examples import make_study
 from aucstudio.project.resources import resource_path
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.study import Frame, RunFailedError, open_study
+from tests.conftest import write_file
 
 FOLDS = {"scheme": "folds", "folds": 3}
 
@@ -84,8 +85,7 @@ def test_array_columns_are_matched_by_order(study, tmp_path):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(80, 2))
     rows = [f"{a!r},{b!r},{'yes' if a + b > 0 else 'no'}" for a, b in X.tolist()]
-    file = tmp_path / "numbers.csv"
-    file.write_text("\n".join(["x0,x1,outcome", *rows]))
+    file = write_file(tmp_path / "numbers.csv", "\n".join(["x0,x1,outcome", *rows]))
     model = study.model(study.run(experiment(file, {"method": "logistic"})))
     np.testing.assert_array_equal(model.decision_function(X), model.decision_function(file))
 

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
 
         check_kind(options.calibrate)
     read = functools.partial(choose_reader, options)
-    (plan,) = plan_runs(_document(options), choose=read).plans
+    (plan,) = plan_runs(document_of(options), choose=read).plans
     if plan.remark:
         note(plan.remark)
     outcomes = carry_out([plan], options, plan.experiment.method)
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     return ended(outcomes, 1, trouble)
 
 
-def _document(options: argparse.Namespace) -> dict[str, Any]:
+def document_of(options: argparse.Namespace) -> dict[str, Any]:
     """Return the options as the keys of an experiment file."""
     said = read_said(options)
     said |= {"file": options.data, "missing": said.pop("absent")}

@@ -22,10 +22,11 @@ class Compiled:
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the compiled function."""
-        return self._compiled(*arguments)
+        return self.compiled(*arguments)
 
     @functools.cached_property
-    def _compiled(self) -> Any:
+    def compiled(self) -> Any:
+        """The function as numba compiles it."""
         import numba
 
         from aucstudio.engine.code_cache import CodeCache
@@ -39,7 +40,7 @@ class Compiled:
     @property
     def _numba_type_(self) -> Any:
         """Return the type by which a compiled function can call another one."""
-        return self._compiled._numba_type_
+        return self.compiled._numba_type_
 
 
 def kernel(function: F) -> F:

@@ -32,7 +32,7 @@ CLOCK_SECONDS = 2.0  # by which two readings of when a process began, or of a fi
 _PREFIX = "aucstudio-"
 _FOLDER = re.compile(_PREFIX + OWNER)
 _making = threading.Lock()
-_own: dict[int, Path] = {}  # by process
+own_folders: dict[int, Path] = {}  # by process
 
 
 def make_folder() -> Path:
@@ -75,7 +75,7 @@ def folder() -> Iterator[Path]:
 def clear() -> None:
     """Remove all folders of this process; for a process that ends without Python's clean-up."""
     with _making:
-        if (own := _own.pop(os.getpid(), None)) is not None:
+        if (own := own_folders.pop(os.getpid(), None)) is not None:
             remove(own)
 
 
@@ -88,13 +88,13 @@ def sweep() -> None:
 def _own_folder() -> Path:
     """Return the folder of this process; a forked process does not own that of its parent."""
     process = os.getpid()
-    if process not in _own:
+    if process not in own_folders:
         sweep()
         atexit.register(clear)
         made = Path(tempfile.gettempdir()) / f"{_PREFIX}{owner_name()}"
         made.mkdir(mode=0o700)
-        _own[process] = made
-    return _own[process]
+        own_folders[process] = made
+    return own_folders[process]
 
 
 class BoundedCache:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import threading
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -27,6 +28,11 @@ def decode(text: str | bytes | bytearray, kind: type[T]) -> T:
     """Decode JSON to a type; msgspec.MsgspecError if it is invalid."""
     with _one_at_a_time:
         return msgspec.json.decode(text, type=kind)
+
+
+def with_tuples(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings whose lists, as JSON has them, are tuples."""
+    return {n: tuple(value) if isinstance(value, list) else value for n, value in settings.items()}
 
 
 def plain(value: Any, *left_out: str) -> Any:

@@ -6,6 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from numba.core.caching import IndexDataCacheFile
+
+from tests.conftest import write_file
 
 FUNCTION = """
 from aucstudio.engine.compiled import kernel
@@ -81,9 +84,7 @@ def loaded(path):
 
 @pytest.fixture
 def source(tmp_path):
-    path = tmp_path / "cached_functions.py"
-    path.write_text(FUNCTION)
-    return path
+    return write_file(tmp_path / "cached_functions.py", FUNCTION)
 
 
 @pytest.mark.parametrize("ending", [".nbi", ".nbc"])
@@ -95,11 +96,11 @@ def test_damaged_cache_file_is_recompiled_and_replaced(source, damage, ending):
     path.write_bytes(damage(whole))
     again = loaded(source)
     assert again(21) == 42
-    assert sum(again._compiled.stats.cache_misses.values()) == 1
+    assert sum(again.compiled.stats.cache_misses.values()) == 1
     assert path.read_bytes() != damage(whole)
     third = loaded(source)
     assert third(21) == 42
-    assert sum(third._compiled.stats.cache_hits.values()) == 1
+    assert sum(third.compiled.stats.cache_hits.values()) == 1
 
 
 def test_cache_of_another_version_is_recompiled(source, monkeypatch):
@@ -118,7 +119,7 @@ def test_function_works_when_the_cache_cannot_be_written(source, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(function._compiled._cache._cache_file, "save", full)
+    monkeypatch.setattr(IndexDataCacheFile, "save", full)
     assert function(21) == 42
 
 

@@ -10,6 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from aucstudio.engine import METHODS, Stopped, restore, roc
 from aucstudio.engine.crossfit import members as member_lists
+from aucstudio.engine.crossfit.folds import draw_folds
 from aucstudio.engine.crossfit.members import Member, library, titles
 from aucstudio.engine.ensembles.combined import (
     CombinationScorer,
@@ -28,6 +29,7 @@ from aucstudio.engine.ensembles.selection import (
 )
 from aucstudio.engine.ensembles.views import View, ViewedScorer, filled_view, scaled_view
 from aucstudio.engine.kernels import Kernel
+from aucstudio.engine.methods import auc_ensemble
 from aucstudio.engine.scorers import FourierScorer, KernelScorer, LinearScorer
 from aucstudio.notices import notice
 
@@ -325,18 +327,15 @@ def test_memory_estimate_counts_parallel_fits_and_stored_trees(monkeypatch):
     assert found[0] > largest + rows + 9e7  # the measured size of the trees
 
 
-def test_groups_are_held_out_whole(small_library):
+def test_groups_are_held_out_whole(small_library, monkeypatch):
     X, y = rows()
-    groups = np.arange(len(y)) // 5
-    board = []
-
-    def run_tasks(work, tasks, check):
-        board.append(work.__self__)
-        for task in tasks:
-            yield task, work(task, check)
-
-    METHODS["auc-ensemble"](n_folds=3).fit(X, y, groups=groups, spread=run_tasks)
-    for train, held in board[0]._folds:
+    groups, folds = np.arange(len(y)) // 5, []
+    monkeypatch.setattr(
+        auc_ensemble, "draw_folds", lambda *of: folds.append(draw_folds(*of)) or folds[-1]
+    )
+    METHODS["auc-ensemble"](n_folds=3).fit(X, y, groups=groups)
+    assert len(folds[0]) == 3
+    for train, held in folds[0]:
         assert not set(groups[train]) & set(groups[held])
     equal = METHODS["auc-ensemble"]().fit(X, y, groups=np.zeros(len(y)))
     assert {member.weight for member in equal.scorer_.members} == {1 / 3}

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from aucstudio.engine import inference, roc
-from aucstudio.engine.inference.bands import _largest_deviations
+from aucstudio.engine.inference.bands import largest_deviations
 
 BANDS = [inference.kolmogorov_band, inference.bootstrap_band, inference.pointwise_band]
 DENSE = np.sort(stats.norm.sf(np.linspace(-5, 7, 400)))
@@ -104,7 +104,7 @@ def test_deviation_is_the_smallest_band_around_the_resampled_curve():
     y, score = binormal(3, 12, 15, 1.0)
     curve = roc.roc_curve(y, score)
     m, n = 12, 15
-    found = _largest_deviations(roc.Ranking.of(y, score), 20, 7, None)
+    found = largest_deviations(roc.Ranking.of(y, score), 20, 7, None)
     rng = np.random.default_rng(7)
     drawn = [rng.integers(0, size, (20, size), dtype=np.int32) for size in (m, n)]
     s, t = np.sort(score[y])[::-1], np.sort(score[~y])[::-1]
@@ -154,7 +154,7 @@ def test_thinning_long_curves_hardly_changes_the_band():
     few = curve.thinned(1000)
     assert len(few.fp) <= 1000
     assert (few.fp[0], few.fp[-1], few.tp[-1]) == (0, 5000, 3000)
-    c = np.quantile(_largest_deviations(roc.Ranking.of(y, score), 500, 0, None), 0.95)
+    c = np.quantile(largest_deviations(roc.Ranking.of(y, score), 500, 0, None), 0.95)
     # Twice the quantile of Kolmogorov's limit would cover any curve, half of it none.
     assert 0.6 < c < 1.36
 

@@ -190,7 +190,7 @@ def test_stop_during_scoring_keeps_the_last_measured_iterate():
 
 def test_tracked_scores_do_not_drift():
     pairs, K = problem(N=60, seed=9)
-    descent = pair_descent._Descent(pairs, K, 5.0, 1.0, 1e-6, lambda: None)
+    descent = pair_descent.Descent(pairs, K, 5.0, 1.0, 1e-6, lambda: None)
     for _ in range(40):
         descent.advance()
     tracked = descent.measure(None)

@@ -246,7 +246,7 @@ def test_blocks_never_split_equal_values_and_fit_a_byte(n_values, skew):
     order = rng.permutation(len(rising)).astype(np.int32)
     is_last, block = np.empty(len(rising), bool), np.empty(len(rising), np.uint8)
     bounds, is_pure = np.empty(256, np.int64), np.empty(255, bool)
-    stumps._lay_out(order, rising, is_last, block, bounds, is_pure)
+    stumps.cut_into_blocks(order, rising, is_last, block, bounds, is_pure)
     ends = np.cumsum(sizes)
     np.testing.assert_array_equal(np.flatnonzero(is_last[: sizes.sum()]) + 1, ends)
     assert bounds[0] == 0

@@ -313,9 +313,9 @@ def test_saddle_step_follows_the_gradient(positive):
     F, p, zeta, kappa = rng.normal(size=(1, 4)).astype(np.float32), 0.3, 1e-3, 2.0
     begin = 0.1 * rng.normal(size=7)
     learner = Saddle(4, p, zeta, 100.0, kappa)
-    learner._w[:], learner.centre[:] = begin[:4], begin[4:]
+    learner.w[:], learner.centre[:] = begin[:4], begin[4:]
     learner.learn(F, (np.array([0]), np.array([positive])))
-    end = np.r_[learner._w, learner.centre]
+    end = np.r_[learner.w, learner.centre]
 
     def value(z):
         return saddle_function(z[:4], *z[4:], F[0].astype(float), positive, p)

@@ -92,7 +92,7 @@ def test_small_work_portions_give_the_same_result(monkeypatch):
 def test_line_search_of_the_intercept_is_least_squares():
     # Without |w| this is least squares: t = sum slack closing / sum closing².
     slack, closing = np.array([4.0, 3.0]), np.array([1.0, -0.2])
-    t = row_newton._search(slack, closing, np.ones(2), 0.0, 0.0)
+    t = row_newton.line_search(slack, closing, np.ones(2), 0.0, 0.0)
     assert t == pytest.approx((4 - 3 * 0.2) / (1 + 0.2**2), rel=1e-14)
 
 
@@ -104,7 +104,7 @@ def test_line_search_minimises_a_piecewise_function():
         left = np.maximum(0, slack - np.multiply.outer(t, closing))
         return -4 * t + 0.2 * t**2 / 2 + left**2 @ costs
 
-    t = row_newton._search(slack, closing, costs, -4.0, 0.2)
+    t = row_newton.line_search(slack, closing, costs, -4.0, 0.2)
     grid = np.linspace(0, 20, 200_001)
     assert t == pytest.approx(grid[np.argmin(value(grid))], abs=1e-4)
     assert value(t) <= value(grid).min() + 1e-12

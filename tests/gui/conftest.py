@@ -153,16 +153,23 @@ def method_panel(table_session, qtbot):
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
+def expose(qtbot, widget, *size):
+    """Show a widget in a size, and wait until it is on the screen; return it."""
+    qtbot.addWidget(widget)
+    if size:
+        widget.resize(*size)
+    with qtbot.waitExposed(widget):
+        widget.show()
+    return widget
+
+
 @pytest.fixture
 def open_view(qtbot):
     """Create a page and show it."""
 
     def open_view(page, session, size=(900, 640)):
-        view = page(session)
-        qtbot.addWidget(view)
-        view.resize(*size)
-        with qtbot.waitExposed(view):
-            view.show()
+        view = expose(qtbot, page(session), *size)
+        take_turns(session)
         return view
 
     return open_view
@@ -232,6 +239,11 @@ def set_running_job(session, live):
     """Set or clear the session's running job, and update the pages."""
     session.study.runner.running = {} if live is None else {live: _IdleJob()}
     session.notify({"live"})
+    take_turns(session)
+
+
+def take_turns(session):
+    """Do what waits for a turn of the event loop."""
     while session.turns.waiting:
         QApplication.processEvents()
 

@@ -9,7 +9,7 @@ from aucstudio.gui.common.plots.axes import fitting
 from aucstudio.gui.common.plotting import make_plot, style_plot
 from aucstudio.gui.common.printing import Sheet, draw
 from aucstudio.gui.pages.roc.roc_view import RocView
-from tests.gui.conftest import make_record, put, refresh_and_wait
+from tests.gui.conftest import expose, make_record, put, refresh_and_wait
 
 LONG = "a column of sixty letters & more that goes on < and on and on (sd)"
 
@@ -17,11 +17,7 @@ LONG = "a column of sixty letters & more that goes on < and on and on (sd)"
 @pytest.fixture
 def plot(qtbot):
     make_application("light")
-    made = make_plot("titled", LONG, "Density within the class")
-    qtbot.addWidget(made)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return expose(qtbot, make_plot("titled", LONG, "Density within the class"))
 
 
 def title(plot, side):

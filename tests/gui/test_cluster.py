@@ -14,7 +14,7 @@ from aucstudio.gui.panels.status import ProgressStrip
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.work import cluster
-from tests.gui.conftest import on
+from tests.gui.conftest import expose, on
 
 pytest.importorskip("distributed")
 Cluster = pytest.importorskip("tests.scheduler").Cluster
@@ -31,11 +31,7 @@ def dask():
 
 @pytest.fixture
 def dialog(qtbot, session):
-    made = ClusterDialog(session)
-    qtbot.addWidget(made)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return expose(qtbot, ClusterDialog(session))
 
 
 def wait_for_runs(qtbot, session):

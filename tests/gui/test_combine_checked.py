@@ -26,7 +26,7 @@ def session(window, table_file, qtbot):
 
 
 def menu_action(window, name):
-    menu = window.workplace.runs_panel.make_menu()
+    menu = window.workplace.runs_panel.actions_.run_menu()
     (found,) = [action for action in menu.actions() if action.objectName() == name]
     return found.isEnabled(), found.toolTip()
 

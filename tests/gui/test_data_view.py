@@ -24,7 +24,7 @@ from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.survey.columns import Classes, sum_up
 from aucstudio.project.survey.rows import FALSE_ALARM, HELD, MISRANKED, MISSED
-from tests.conftest import with_cells
+from tests.conftest import with_cells, write_file
 from tests.gui.conftest import choose, make_record, pick, put, shown, trigger
 
 DOWN = Qt.SortOrder.DescendingOrder
@@ -605,8 +605,7 @@ def test_table_without_a_label_shows_rows_and_columns(view, session, table, qtbo
 
 
 def test_opening_another_study_resets_the_page(view, session, table, qtbot, tmp_path):
-    path = tmp_path / "other.csv"
-    path.write_text("a,b,label\n1,2,x\n3,4,y\n5,6,y\n", encoding="utf-8")
+    path = write_file(tmp_path / "other.csv", "a,b,label\n1,2,x\n3,4,y\n5,6,y\n")
     filter_by(view, qtbot, "x0 > 0")
     view.sheet.sorting.emit("x0", False)
     session.files.open_now(path, "table")

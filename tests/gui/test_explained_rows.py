@@ -16,6 +16,7 @@ from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.explain.contributions import explain_row
 from aucstudio.project.survey.rows import CHOSEN
+from tests.conftest import write_file
 from tests.gui.conftest import choose, make_record, put, refresh_and_wait, trigger
 
 FOLDS = Validation("folds", folds=4)
@@ -205,8 +206,7 @@ def test_many_columns_are_merged_until_all_are_shown(qtbot, session, open_view, 
         ",".join([*(f"{x:.4f}" for x in row), "yes" if one else "no"])
         for row, one in zip(X, y, strict=True)
     ]
-    path = tmp_path / "wide.csv"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path = write_file(tmp_path / "wide.csv", "\n".join(lines) + "\n")
     session.study.table = read_table(path, label="y")
     put(session, make_record(session.table))
     view = open_view(ModelView, session, (728, 640))

@@ -18,7 +18,7 @@ from aucstudio.project.examples import make_study
 from aucstudio.project.geometry.score_map import CELLS
 from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.progress import Look
-from tests.conftest import write_table
+from tests.conftest import write_file, write_table
 from tests.gui.conftest import add_run, choose, points, refresh_and_wait, set_running_job, train
 
 pytestmark = pytest.mark.slow
@@ -455,9 +455,7 @@ def test_rings_shrink_with_their_number(qtbot, session, view):
 
 def test_rare_class_is_drawn_stronger(qtbot, session, view, tmp_path):
     lines = [f"{np.sin(k):.3f},{np.cos(k):.3f},{'no' if k % 12 else 'yes'}" for k in range(120)]
-    path = tmp_path / "rare.csv"
-    path.write_text("\n".join(["a,b,y", *lines]), encoding="utf-8")
-    session.files.open_now(path, "table")
+    session.files.open_now(write_file(tmp_path / "rare.csv", "\n".join(["a,b,y", *lines])), "table")
     add_run(session)
     refresh_and_wait(qtbot, view)
     rare, common = view.marks.positives.opts, view.marks.negatives.opts

@@ -15,7 +15,8 @@ from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.import_choices import FirstReading
 from aucstudio.project.data.table import read_table
 from aucstudio.project.store.project.project_file import ProjectFile
-from tests.gui.conftest import save_as
+from tests.conftest import write_file
+from tests.gui.conftest import expose, save_as
 
 
 def finish_check(card):
@@ -30,14 +31,10 @@ def open_card(session, tmp_path, qtbot):
     """Open a table of the given rows in a visible card."""
 
     def open_card(head, rows):
-        path = tmp_path / "lines.csv"
-        path.write_text("\n".join([head, *rows]))
-        session.files.open_now(path, "table")
-        panel = DataPanel(session)
-        qtbot.addWidget(panel)
-        panel.resize(360, 700)
-        with qtbot.waitExposed(panel):
-            panel.show()
+        session.files.open_now(
+            write_file(tmp_path / "lines.csv", "\n".join([head, *rows])), "table"
+        )
+        panel = expose(qtbot, DataPanel(session), 360, 700)
         finish_check(panel)
         return panel
 
@@ -61,20 +58,14 @@ def awkward(tmp_path):
         told = (word == "yes") + random.random() / 2
         a = -999 if k % 30 == 0 else random.normal()
         lines.append(f"{told:.3f},{k % 40},{a:.3f},{k % 9},{word}")
-    path = tmp_path / "awkward.csv"
-    path.write_text("\n".join(lines) + "\n")
-    return path
+    return write_file(tmp_path / "awkward.csv", "\n".join(lines) + "\n")
 
 
 @pytest.fixture
 def card(session, awkward, qtbot):
     session.files.open_now(awkward, "table")
     session.set_roles(label="y", positive="yes")
-    panel = DataPanel(session)
-    qtbot.addWidget(panel)
-    panel.resize(360, 700)
-    with qtbot.waitExposed(panel):
-        panel.show()
+    panel = expose(qtbot, DataPanel(session), 360, 700)
     finish_check(panel)
     return panel
 
@@ -183,11 +174,7 @@ def test_markup_in_a_name_is_shown_as_text(open_card):
 @pytest.fixture
 def classes(card, qtbot):
     def show(column="y"):
-        dialog = ClassesDialog(card.session.table, card.session.table.column(column))
-        qtbot.addWidget(dialog)
-        with qtbot.waitExposed(dialog):
-            dialog.show()
-        return dialog
+        return expose(qtbot, ClassesDialog(card.session.table, card.session.table.column(column)))
 
     return show
 
@@ -316,10 +303,7 @@ def bank(tmp_path):
 
 def test_recognised_encoding_is_a_remark(session, bank, qtbot):
     session.files.open_now(bank, "table")
-    panel = DataPanel(session)
-    qtbot.addWidget(panel)
-    with qtbot.waitExposed(panel):
-        panel.show()
+    panel = expose(qtbot, DataPanel(session))
     finish_check(panel)
     found = panel.findings.findChildren(QLabel)
     assert not any("cp1252" in one.text() for one in found)
@@ -378,9 +362,7 @@ def test_command_line_keeps_the_plan_of_the_window(session, bank, tmp_path):
 
 
 def test_damaged_findings_of_a_project_are_ignored(tmp_path):
-    path = tmp_path / "small.csv"
-    path.write_text("a,y\n1,0\n2,1\n3,0\n4,1\n")
-    table = read_table(path)
+    table = read_table(write_file(tmp_path / "small.csv", "a,y\n1,0\n2,1\n3,0\n4,1\n"))
     for spoiled in (7, [], {"findings": 3}, {"guessed": [1]}, {"whys": ["a"]}):
         assert FirstReading.from_json(spoiled) == FirstReading()
     odd = Finding("no kind", "of none"), Finding("leak", "elsewhere", ("gone",))
@@ -463,10 +445,7 @@ def test_nothing_moves_under_the_pointer_when_findings_appear(
     card, below = open_card("told,a,y", rows), QPushButton("below")
     area = QWidget()  # as in the window
     area.setLayout(down(card, below, None))
-    qtbot.addWidget(area)
-    area.resize(4 * percent, 10 * percent)
-    with qtbot.waitExposed(area):
-        area.show()
+    expose(qtbot, area, 4 * percent, 10 * percent)
     session.set_roles(roles={"told": "ignore"})
     finish_check(card)
     assert not sentences(card)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLabel
 from aucstudio.gui.panels.validation_panel import ValidationPanel, time_columns
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import FOLDS, FORWARD, Validation
+from tests.conftest import write_file
 from tests.gui.conftest import pick, train
 
 
@@ -21,8 +22,7 @@ def panel(qtbot, session, tmp_path):
         day = f"2024-{1 + i // 10:02d}-{1 + i % 10:02d}"
         note = "abc"[i % 3]
         lines.append(f"{rng.normal() + positive:.3f},{day},{note},{'yes' if positive else 'no'}")
-    path = tmp_path / "visits.csv"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path = write_file(tmp_path / "visits.csv", "\n".join(lines) + "\n")
     session.study.table = read_table(path, label="outcome")
     made = ValidationPanel(session)
     qtbot.addWidget(made)

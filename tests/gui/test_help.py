@@ -12,16 +12,13 @@ from aucstudio.gui.common.focus import focus_within
 from aucstudio.gui.common.theme import apply_theme
 from aucstudio.gui.dialogs.help import CHAPTERS, TITLES, HelpDialog, help_page
 from aucstudio.project import guide
+from tests.gui.conftest import expose
 
 
 @pytest.fixture
 def dialog(qtbot):
     def show(name="manual"):
-        made = HelpDialog(None, name)
-        qtbot.addWidget(made)
-        with qtbot.waitExposed(made):
-            made.show()
-        return made
+        return expose(qtbot, HelpDialog(None, name))
 
     return show
 

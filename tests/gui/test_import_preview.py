@@ -16,7 +16,7 @@ from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.preview import HeadReader
 from aucstudio.project.data.readers import isolated
 from aucstudio.project.errors import InputError
-from tests.conftest import write_table
+from tests.conftest import write_file, write_table
 
 _STREETS = ("Садовая", "Лесная", "Новая")
 
@@ -213,8 +213,7 @@ def test_workbook_sheet_can_be_chosen(window, qtbot, preview_of, tmp_path):
 
 
 def test_damaged_file_is_reported_in_the_dialog(look_at, tmp_path):
-    path = tmp_path / "broken.xlsx"
-    path.write_bytes(b"PK\3\4 and nothing of a workbook")
+    path = write_file(tmp_path / "broken.xlsx", b"PK\3\4 and nothing of a workbook")
     dialog = look_at(path)
     assert str(path) in dialog.words.text()
     assert not dialog.open_button.isEnabled()

@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
 
 from aucstudio.gui.app import create_window, make_application
 from aucstudio.gui.common.plotting import make_plot
+from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.panels.data_panel import SEVERAL, DataPanel
-from tests.gui.conftest import pick
+from tests.gui.conftest import expose, pick
 from tests.gui.leftovers import Leftovers
 
 
@@ -48,13 +49,30 @@ def test_closed_window_is_deleted_completely(closing, qtbot, run_to_end):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["compare_view", "data_view", "model_view", "scores_view"])
+def test_window_closed_while_a_page_is_made_is_deleted_completely(name, qtbot, table_file):
+    for turns in range(1, 6):
+        window = MainWindow()
+        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        with qtbot.waitExposed(window):
+            window.show()
+        window.open_now(table_file)
+        qtbot.waitUntil(lambda deck=window.deck: len(deck.made_views()) == 1)
+        window.deck.bring_forward(name)
+        for _ in range(turns):
+            QApplication.processEvents()
+        is_made = len(window.deck.made_views()) == 2
+        window.close()
+        run_pending_deletions()
+        assert QApplication.topLevelWidgets() == []
+        assert turns > 1 or not is_made
+
+
+@pytest.mark.slow
 def test_closed_window_receives_no_later_events(closing, qtbot):
     closing.close()
     run_pending_deletions()
-    field = QLineEdit()
-    qtbot.addWidget(field)
-    with qtbot.waitExposed(field):
-        field.show()
+    field = expose(qtbot, QLineEdit())
     hints = QApplication.styleHints()
     for scheme in (Qt.ColorScheme.Dark, Qt.ColorScheme.Light, Qt.ColorScheme.Unknown):
         hints.setColorScheme(scheme)

@@ -36,6 +36,7 @@ from aucstudio.project.runs.outlook import Outlook
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.model_file import load_model
 from aucstudio.project.work.job import Job
+from tests.conftest import write_file
 from tests.gui.conftest import PATIENCE, card_text, choose, make_record, on, pick, put
 from tests.gui.fitting import unnamed_controls
 
@@ -99,8 +100,7 @@ def test_run_is_enabled_only_with_two_classes(window, table_file, tmp_path):
 
 def test_unreadable_file_is_reported_and_the_table_kept(window, table_file, tmp_path):
     window.open_now(table_file)
-    empty = tmp_path / "empty.csv"
-    empty.write_text("")
+    empty = write_file(tmp_path / "empty.csv", "")
     assert window.open_now(empty) is None
     assert "empty.csv" in window.workplace.data_panel.problem.text()
     assert window.session.table.path == table_file

@@ -13,7 +13,7 @@ from aucstudio.gui.pages.training.plots import CourseLine, TrainingPlots
 from aucstudio.gui.pages.training.progress import run_courses
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import ShownRun
-from tests.gui.conftest import add_line, make_record
+from tests.gui.conftest import add_line, expose, make_record
 
 KEPT = QGraphicsItem.CacheMode.DeviceCoordinateCache
 PLAIN = QGraphicsItem.CacheMode.NoCache
@@ -22,12 +22,7 @@ PLAIN = QGraphicsItem.CacheMode.NoCache
 @pytest.fixture
 def plot(qtbot):
     make_application("light")
-    made = make_plot("moving", "x", "y")
-    qtbot.addWidget(made)
-    made.resize(320, 240)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return expose(qtbot, make_plot("moving", "x", "y"), 320, 240)
 
 
 def pixels(plot):

@@ -17,6 +17,7 @@ from aucstudio.gui.pages.scores.worst_rows import band_sentence, number
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.gui.panels.param_form import ParamForm
 from aucstudio.gui.panels.welcome import WelcomePage
+from tests.conftest import write_file
 from tests.gui.conftest import choose, make_record, put
 
 # ----------------------------------------------------------------- axes
@@ -80,8 +81,7 @@ def test_long_setting_shows_its_first_digits(qtbot):
 
 def test_data_card_reports_each_fact_once(session, tmp_path, qtbot):
     lines = [f"{k},{'' if k == 3 else k % 7},{'' if k == 5 else 'pn'[k % 2]}" for k in range(40)]
-    path = tmp_path / "few.csv"
-    path.write_text("\n".join(["a,b,y", *lines]) + "\n")
+    path = write_file(tmp_path / "few.csv", "\n".join(["a,b,y", *lines]) + "\n")
     panel = DataPanel(session)
     qtbot.addWidget(panel)
     session.files.open_now(path, "table")
@@ -131,8 +131,7 @@ def test_empty_comparison_keeps_its_controls_and_shows_a_hint(table_session, ope
 
 def test_data_card_explains_missing_categories(session, tmp_path, qtbot):
     lines = [f"{k % 7},{'' if k == 3 else 'uv'[k % 2]},{'pn'[k % 2]}" for k in range(40)]
-    path = tmp_path / "few.csv"
-    path.write_text("\n".join(["b,c,y", *lines]) + "\n")
+    path = write_file(tmp_path / "few.csv", "\n".join(["b,c,y", *lines]) + "\n")
     panel = DataPanel(session)
     qtbot.addWidget(panel)
     session.files.open_now(path, "table")

@@ -14,7 +14,7 @@ from aucstudio.gui.common.plots.plot import Readout, in_lines, plot_menu
 from aucstudio.gui.common.plotting import make_plot
 from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.gui.state.plan import RunLook
-from tests.gui.conftest import add_line, make_record, put
+from tests.gui.conftest import add_line, expose, make_record, put
 
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
 NONE, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
@@ -34,10 +34,7 @@ def plot(qtbot):
     make_application("light")
     made = make_plot("some_plot", "x", "y")
     add_line(made, np.linspace(0, 10, 50), np.linspace(0, 5, 50))
-    qtbot.addWidget(made)
-    made.resize(500, 400)
-    with qtbot.waitExposed(made):
-        made.show()
+    expose(qtbot, made, 500, 400)
     made.set_whole((0.0, 10.0), (0.0, 5.0))
     return made
 
@@ -283,7 +280,7 @@ def test_right_click_opens_the_menu_and_selects_nothing(table_session, open_view
     assert len(opened) == 2
 
 
-def test_every_plot_menu_exports_picture_and_numbers(window, run_to_end):
+def test_every_plot_menu_exports_picture_and_numbers(window, run_to_end, qtbot):
     window.open_example("two-gaussians")
     run_to_end(window)
     for view in window.views:
@@ -295,6 +292,7 @@ def test_every_plot_menu_exports_picture_and_numbers(window, run_to_end):
             "Save numbers behind the picture…",
         ]
     window.deck.show_view(window.views[0])
+    qtbot.waitUntil(lambda: not window.views[0].busy())
     window.actions_.copy_figure_data.trigger()
     copied = QGuiApplication.clipboard().text().splitlines()
     head, first = copied[0].split("\t"), copied[1].split("\t")

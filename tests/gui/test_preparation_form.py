@@ -10,6 +10,7 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.settings_shown import differing_settings
+from tests.conftest import write_file
 from tests.gui.conftest import pick
 
 
@@ -46,8 +47,7 @@ def test_preprocessing_is_shown_changed_and_undone(window, table_file, qtbot):
 
 def test_levels_that_are_left_out_are_named_until_all_are_used(window, tmp_path):
     lines = [f"B{k % 150:03},{k % 7 + k % 150 / 200},{k % 3 % 2}" for k in range(900)]
-    (tmp_path / "bank.csv").write_text("\n".join(["branch,x,y", *lines]) + "\n")
-    window.open_now(tmp_path / "bank.csv")
+    window.open_now(write_file(tmp_path / "bank.csv", "\n".join(["branch,x,y", *lines]) + "\n"))
     line = window.findChild(QLabel, "preparation_line")
     words = text("levels_unused", name="branch", count=150, kept=100, more=None)
     assert words in line.text()

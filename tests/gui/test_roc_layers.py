@@ -20,7 +20,7 @@ from aucstudio.gui.pages.roc.roc_view import RocView
 from aucstudio.notices.words import p_words
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.thresholds import Target, expected_cost
-from tests.gui.conftest import make_record, on, points, put
+from tests.gui.conftest import expose, make_record, on, points, put
 
 KINDS = ("linear", "log", "probit")
 
@@ -32,12 +32,7 @@ def session(table_session):
 
 @pytest.fixture
 def plot(qtbot):
-    made = make_plot("layers_plot", "FPR", "TPR")
-    qtbot.addWidget(made)
-    made.resize(500, 500)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return expose(qtbot, make_plot("layers_plot", "FPR", "TPR"), 500, 500)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, FAILED, STOPPED
 from aucstudio.project.work import submit
+from tests.conftest import write_file
 from tests.gui.conftest import Gate, on
 
 
@@ -190,8 +191,7 @@ def test_missing_test_file_fails_its_run_only(session, table_file, qtbot, tmp_pa
     session.files.open_now(table_file, "table")
     errors = []
     session.failed.connect(lambda sentence, _trace: errors.append(sentence))
-    gone = tmp_path / "gone.csv"
-    gone.write_bytes(table_file.read_bytes())
+    gone = write_file(tmp_path / "gone.csv", table_file.read_bytes())
     schemes = (
         Validation(),
         Validation(scheme="file", test_file=str(gone)),

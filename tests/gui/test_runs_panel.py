@@ -20,7 +20,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.results.leaks import leaks_used
 from aucstudio.project.results.summary import Estimate, auc_summary, pauc_summary
 from aucstudio.project.runs.record import FAILED, STOPPED
-from tests.gui.conftest import PATIENCE, card_lines, card_text, make_record
+from tests.gui.conftest import PATIENCE, card_lines, card_text, expose, make_record
 
 Key = Qt.Key
 FOLDS = Validation(scheme="folds", folds=5, repeats=2)
@@ -42,11 +42,7 @@ NAMES = ("plain", "stiff", "narrow", "folded")
 
 @pytest.fixture
 def panel(table_session, records, qtbot):
-    made = RunsPanel(table_session)
-    qtbot.addWidget(made)
-    made.resize(600, 900)
-    with qtbot.waitExposed(made):
-        made.show()
+    made = expose(qtbot, RunsPanel(table_session), 600, 900)
     fill(table_session, dict(zip(NAMES, records, strict=True)))
     wait(qtbot, made)
     return made
@@ -347,7 +343,7 @@ def test_the_last_row_can_be_deleted(panel, session, qtbot):
 
 def test_removing_runs_keeps_their_records(panel, session):
     choose(panel, "plain")
-    trigger(panel.make_menu(), "menu_remove")
+    trigger(panel.actions_.run_menu(), "menu_remove")
     assert names(panel) == ["stiff", "narrow", "folded"]
     assert set(session.records) == set(NAMES)
 
@@ -366,7 +362,7 @@ def test_list_buttons_check_all_none_or_the_selected(panel, session):
 
 def test_menu_applies_to_all_selected_rows(panel, session, qtbot):
     choose(panel, "plain", "narrow")
-    menu = panel.make_menu()
+    menu = panel.actions_.run_menu()
     enabled = {action.objectName(): action.isEnabled() for action in all_actions(menu)}
     assert not enabled["menu_rename"]
     assert not enabled["menu_reuse"]
@@ -393,7 +389,7 @@ def test_menu_key_opens_the_menu_at_the_row(panel, session, qtbot, monkeypatch):
 
 def test_menu_rename_opens_the_editor(panel, session, qtbot):
     choose(panel, "narrow")
-    trigger(panel.make_menu(), "menu_rename")
+    trigger(panel.actions_.run_menu(), "menu_rename")
     editor = panel.view.findChild(QLineEdit)
     editor.selectAll()
     qtbot.keyClicks(editor, "second")
@@ -710,7 +706,7 @@ def test_list_takes_the_height_that_the_card_leaves(panel, qtbot):
 def test_chosen_runs_are_repeated_on_the_columns_in_use(panel, session, table, qtbot):
     session.put_table(table.with_roles(ignore=["x0"]))
     panel.view.selectAll()
-    menu = panel.make_menu()
+    menu = panel.actions_.run_menu()
     menu.findChild(QAction, "menu_run_again").trigger()
     runner = session.study.runner
     started = [one.experiment for one in (*runner.running, *runner.queue)]

@@ -7,6 +7,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QTabWidget
 
 from aucstudio.gui.common import prompts
+from tests.conftest import write_file
 from tests.gui.file_dialogs import Typist
 
 ask_save_file = prompts.ask_save_file  # the real function, which the ``answers`` fixture replaces
@@ -44,8 +45,7 @@ def test_file_name_gets_the_extension_of_the_chosen_format(desk, tmp_path, typed
 
 
 def test_existing_file_with_the_added_extension_is_confirmed(desk, tmp_path):
-    there = tmp_path / "one.svg"
-    there.write_text("older")
+    there = write_file(tmp_path / "one.svg", "older")
     typist = Typist(desk, (str(tmp_path / "one"), "SVG (*.svg)"), (None, ""))
     assert ask_save_path(desk, "Save", "a.pdf", PICTURES) == str(there)
     assert typist.asked[1] == (str(there), "SVG (*.svg)")  # and Qt's dialog asks about that name

@@ -25,7 +25,7 @@ from aucstudio.project.results.thresholds import Target
 from aucstudio.project.runs.final_model import calibrated, validated_model
 from aucstudio.project.runs.scoring import read_to_score, scores_of
 from aucstudio.project.store.model_file import load_model, save_model
-from tests.conftest import write_table
+from tests.conftest import write_file, write_parquet, write_table
 from tests.gui.conftest import choose, make_record, put, train
 
 
@@ -429,8 +429,7 @@ def test_model_of_a_file_scores(dialog_of, session, later, press, tmp_path, qtbo
 @pytest.mark.parametrize("what", ["table", "model"])
 def test_invalid_file_is_reported(dialog_of, tmp_path, what, qtbot):
     dialog = dialog_of()
-    path = tmp_path / {"table": "empty.csv", "model": "no.aucmodel"}[what]
-    path.write_text("")
+    path = write_file(tmp_path / {"table": "empty.csv", "model": "no.aucmodel"}[what], "")
     dialog.choose_file(path)
     qtbot.waitUntil(lambda: not dialog.busy)
     assert path.name in dialog.words.text()
@@ -539,8 +538,7 @@ def test_parquet_table_is_scored_and_saved_as_parquet(
             row[0] = f"=name {k}"
 
     later(change, header=lambda names: ["score", *names[1:]])
-    path = tmp_path / "later.parquet"
-    duckdb.sql(f"COPY (FROM '{tmp_path / 'later.csv'}') TO '{path}' (FORMAT parquet)")
+    path = write_parquet(tmp_path / "later.parquet", f"FROM '{tmp_path / 'later.csv'}'")
     dialog = dialog_of()
     choose_table(dialog, path)
     press(dialog, dialog.score)

@@ -14,7 +14,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.project.unfinished_runs import Owner
-from tests.conftest import write_table
+from tests.conftest import write_file, write_table
 from tests.gui.conftest import PATIENCE, Gate, on, save_as
 
 
@@ -202,8 +202,7 @@ def test_invalid_setting_starts_no_run(session, table_file):
 def test_unreadable_file_leaves_the_session_unchanged(session, table_file, tmp_path):
     table = session.files.open_now(table_file, "table").table
     for name, content in (("empty.csv", ""), ("binary.csv", "\0\1\2" * 50), ("one.csv", "a\n1\n2")):
-        path = tmp_path / name
-        path.write_text(content)
+        path = write_file(tmp_path / name, content)
         with pytest.raises(InputError, match=name):
             session.files.open_now(path, "table")
         assert session.table is table
@@ -544,3 +543,16 @@ def test_closing_during_reading_ends_cleanly(session, reading):
     session.close()
     reading.open()
     assert not session.busy
+
+
+def test_stack_of_undo_lists_an_edit_when_views_show_its_table(table_session):
+    session, seen = table_session, []
+    on(session, "table", lambda: seen.append((session.undo_stack.undoText(), session.table)))
+    before = session.table
+    session.set_roles("Ignore x0", ignore=["x0"])
+    assert seen == [("Ignore x0", session.table)]
+    session.set_band(0.0, 0.3)  # an edit of something else shows no table
+    session.undo_stack.undo()
+    assert len(seen) == 1
+    session.undo_stack.undo()
+    assert seen[1:] == [("", before)]

@@ -7,6 +7,7 @@ from PySide6.QtTest import QTest
 
 from aucstudio.gui.app import make_application
 from aucstudio.gui.common.table import ColumnSpec, Row, SheetModel, TableModel, TableView
+from tests.gui.conftest import expose
 
 AREAS = {"AUC-RLS": 0.81, "SVM": None, "logistic": 0.9}
 COLUMNS = (
@@ -23,10 +24,7 @@ def table(qtbot):
     made = TableView("sample_table", "Runs", model, 26, 0)
     made.setSortingEnabled(True)
     made.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
-    qtbot.addWidget(made)
-    with qtbot.waitExposed(made):
-        made.show()
-    return made
+    return expose(qtbot, made)
 
 
 def runs(table):

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 from aucstudio.gui.common.controls import WrappingRow
 from aucstudio.gui.common.sentence import Sentence, Statement
 from aucstudio.gui.common.widgets import ElidedCombo
+from tests.gui.conftest import expose
 
 WORDS = "The first run leads the second by 0.030 in the range: not significant. "
 
@@ -43,9 +44,7 @@ def page(qtbot):
     column.setContentsMargins(0, 0, 0, 0)
     column.addLayout(row)
     column.addStretch(1)
-    qtbot.addWidget(holder)
-    with qtbot.waitExposed(holder):
-        holder.show()
+    expose(qtbot, holder)
     return holder, row, parts
 
 
@@ -175,10 +174,7 @@ def test_opened_rest_is_scrolled_into_view(qtbot):
     holder.setLayout(column)
     area.setWidget(holder)
     area.setWidgetResizable(True)
-    qtbot.addWidget(area)
-    area.resize(400, 300)
-    with qtbot.waitExposed(area):
-        area.show()
+    expose(qtbot, area, 400, 300)
     made.setText(Statement("Short.", WORDS * 8))
     bar = area.verticalScrollBar()
     made.more_button.click()

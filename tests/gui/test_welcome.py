@@ -131,10 +131,11 @@ def test_recent_files_are_chosen_by_keyboard(page, qtbot, project, table_file):
 
 def test_project_outline_is_cached_until_it_changes(project, monkeypatch):
     first = describe_file(project)
-    monkeypatch.setattr("aucstudio.project.results.documents._facts", lambda _path: "read anew")
+    empty = [], (0.0, 0.1), None
+    monkeypatch.setattr("aucstudio.project.results.documents.listed_runs", lambda _path: empty)
     assert describe_file(project) == first
     os.utime(project, (1, 1))
-    assert describe_file(project).facts == "read anew"
+    assert describe_file(project).facts == "no run"
 
 
 def test_best_run_is_one_with_the_present_columns(tmp_path, table):

@@ -17,7 +17,7 @@ from aucstudio.project.runs.record import DONE, STOPPED
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.store.workspace import remember_recent
 from aucstudio.project.work.submit import Here
-from tests.conftest import write_table
+from tests.conftest import write_file, write_table
 from tests.gui.conftest import Gate, pick, save_as
 
 
@@ -76,9 +76,7 @@ def test_files_that_cannot_be_opened_are_reported_in_the_bar(
     qtbot.waitUntil(lambda: bool(answers.errors))
     assert str(gone) in window.messages.words.text()
     window.open_now(table_file)
-    broken = tmp_path / "broken.aucproj"
-    broken.write_bytes(b"no project")
-    window.open_path(broken)
+    window.open_path(write_file(tmp_path / "broken.aucproj", b"no project"))
     qtbot.waitUntil(lambda: len(answers.errors) == 2)
     assert "broken.aucproj" in answers.errors[1]
     window.open_path(gone)

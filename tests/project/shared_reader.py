@@ -12,10 +12,8 @@ import threading
 from aucstudio.project import child_process
 from aucstudio.project.data.input_files import limits_of
 from aucstudio.project.data.readers import isolated
-from aucstudio.project.errors import InputError
 
 _SECONDS_OF_ALL_TESTS = 3_600
-_ERRORS = (InputError, isolated._DamagedError, isolated._TooLargeError, RuntimeError)
 
 
 class SharedReader:
@@ -39,18 +37,17 @@ class SharedReader:
             )
         with self._lock:
             if self._child is None or not self._child.alive:
-                self._child = self._start(quiet, allowed)
+                self._child = self._start(prepare.func, quiet, allowed)
             try:
                 return self._child.call(function, arguments, report, stop)
-            except _ERRORS:
-                raise
-            except BaseException:  # the process may still be working
-                self.close()
+            except BaseException as error:
+                if isinstance(error, MemoryError) or not isinstance(error, allowed):
+                    self.close()  # the process may still be working
                 raise
 
-    def _start(self, quiet, allowed):
+    def _start(self, limit, quiet, allowed):
         limits = dataclasses.replace(self._limits, seconds=_SECONDS_OF_ALL_TESTS)
-        prepare = functools.partial(isolated._limit, limits)
+        prepare = functools.partial(limit, limits)
         return child_process.ChildProcess(isolated.__name__, prepare, quiet=quiet, allowed=allowed)
 
     def close(self):

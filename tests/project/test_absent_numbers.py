@@ -17,6 +17,7 @@ from aucstudio.project.runs.planning import plan_on
 from aucstudio.project.runs.scoring import score_file
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
+from tests.conftest import write_file
 from tests.project.test_export import graph_scores, load
 
 ABSENT = {"a": [-999, 9999], "c": [-1]}
@@ -75,8 +76,7 @@ def test_missing_codes_are_stored_in_experiment_and_model(tables, tmp_path):
     assert again.data.open().absent == {"a": (-999.0, 9999.0), "c": (-1.0,)}
     assert again.data.seen(plain).absent == table.absent
     assert planned(plain).data.seen(table).absent == {}
-    file = tmp_path / "study.toml"
-    file.write_text(write_study([experiment], tmp_path))
+    file = write_file(tmp_path / "study.toml", write_study([experiment], tmp_path))
     assert read_study(file).experiments[0].id == experiment.id
     model = execute(experiment, table).splits[0].model
     save_model(model, tmp_path / "m.aucmodel")
@@ -109,7 +109,6 @@ def test_treated_missing_codes_are_no_longer_reported(tables):
 
 
 def test_missing_codes_of_a_text_column_are_refused(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("city,y\n" + "Bern,1\nBasel,0\n" * 20)
+    path = write_file(tmp_path / "t.csv", "city,y\n" + "Bern,1\nBasel,0\n" * 20)
     with pytest.raises(InputError, match=r"'city' .* holds text"):
         read_table(path).with_roles(absent={"city": [-1]})

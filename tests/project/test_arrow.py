@@ -10,6 +10,7 @@ from zstandard import ZstdError
 from aucstudio.project.data.readers.columnar import unpack_levels
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
+from tests.conftest import write_file
 from tests.project.test_formats import CSV, FIXTURES, cells
 
 CASES = FIXTURES / "cases.feather"
@@ -55,9 +56,7 @@ def test_levels_of_negative_length_are_refused(tmp_path, length):
 
 
 def test_arrow_stream_equals_the_file_without_its_frame(tmp_path):
-    path = tmp_path / "t.arrows"
-    path.write_bytes(CASES.read_bytes()[8:])
-    table = read_table(path)
+    table = read_table(write_file(tmp_path / "t.arrows", CASES.read_bytes()[8:]))
     assert np.array_equal(table.column("n").values, read_table(CASES).column("n").values)
 
 

@@ -35,6 +35,7 @@ from aucstudio.project.tournament.standings import (
     CriterionEstimate,
     Standings,
 )
+from tests.conftest import write_file
 from tests.project.test_best import write_table
 
 QUICK = (Member.of("logistic"), Member.of("auc-rls"))
@@ -189,8 +190,7 @@ def test_killed_process_keeps_the_finished_entries(table):
 def test_training_rows_of_one_class_are_refused(tmp_path):
     """All positives belong to one group, which is either held out or trained on as a whole."""
     rows = [f"{k},g{k % 8},{'yes' if k % 8 == 0 else 'no'}" for k in range(80)]
-    path = tmp_path / "g.csv"
-    path.write_text("\n".join(["a,site,label", *rows]) + "\n")
+    path = write_file(tmp_path / "g.csv", "\n".join(["a,site,label", *rows]) + "\n")
     table = read_table(path, label="label", positive="yes", roles={"site": "group"})
     with pytest.raises(InputError, match="group"):
         draw_held_out(table, Validation())
@@ -228,8 +228,7 @@ def test_held_out_measures_of_random_labels_centre_on_one_half(tmp_path, rows, p
             f"{a:.5f},{b:.5f},{c:.5f},{'yes' if k else 'no'}"
             for (a, b, c), k in zip(rng.normal(size=(rows, 3)), label, strict=True)
         ]
-        path = tmp_path / f"{seed}.csv"
-        path.write_text("\n".join(["a,b,c,label", *lines]) + "\n")
+        path = write_file(tmp_path / f"{seed}.csv", "\n".join(["a,b,c,label", *lines]) + "\n")
         table = read_table(path, label="label", positive="yes")
         ends = []
         order = SearchRequest(table, Validation(test_size=0.4, seed=seed), entrants=QUICK)

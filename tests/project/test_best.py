@@ -46,6 +46,7 @@ from aucstudio.project.tournament.verdict import (
     search_remarks,
     verdict,
 )
+from tests.conftest import write_file
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
@@ -131,8 +132,7 @@ def test_selection_does_not_use_the_held_out_rows(tmp_path, table, board):
     for row, values in zip(split.test, noise, strict=True):
         label = lines[1 + row].rsplit(",", 1)[1]
         lines[1 + row] = ",".join([*(f"{v:.6f}" for v in values), label])
-    path = tmp_path / "other.csv"
-    path.write_text("\n".join(lines) + "\n")
+    path = write_file(tmp_path / "other.csv", "\n".join(lines) + "\n")
     other = read_table(path, label="label", positive="yes")
     found = find_best(other, HELD_OUT, (0.0, 0.3), folds=3, entrants=QUICK)
     inner, other = ([one[:2] for one in figures(result)] for result in (board, found))
@@ -467,8 +467,7 @@ def test_groups_are_not_split(tmp_path):
 
 
 def test_too_few_rows_are_refused(tmp_path):
-    path = tmp_path / "few.csv"
-    path.write_text("a,label\n1,yes\n2,no\n3,no\n4,no\n5,yes\n6,no\n")
+    path = write_file(tmp_path / "few.csv", "a,label\n1,yes\n2,no\n3,no\n4,no\n5,yes\n6,no\n")
     table = read_table(path, label="label", positive="yes")
     with pytest.raises(InputError, match="Find the best needs more rows"):
         find_best(table, Validation(test_size=0.5), entrants=QUICK)
@@ -566,8 +565,7 @@ def test_test_rows_used_in_training_are_reported(tmp_path, file, table):
 
 
 def test_unsuitable_test_file_is_refused_before_training(tmp_path, table):
-    path = tmp_path / "other.csv"
-    path.write_text("a,b,label\n1,2,yes\n2,1,no\n")
+    path = write_file(tmp_path / "other.csv", "a,b,label\n1,2,yes\n2,1,no\n")
     tested, messages = Validation(scheme="file", test_file=str(path)), []
     with pytest.raises(InputError, match="c"):
         find_best(table, tested, entrants=QUICK, watch=messages.append)
@@ -575,15 +573,13 @@ def test_unsuitable_test_file_is_refused_before_training(tmp_path, table):
 
 
 @pytest.mark.slow
-def test_command_accepts_a_test_file(tmp_path, file, monkeypatch, capsys):
+def test_command_accepts_a_test_file(tmp_path, file, monkeypatch, printed, refused):
     monkeypatch.setattr(search, "library", lambda *_: QUICK)
     later = write_table(tmp_path / "later.csv", rows=60, seed=5)
     options = ["--folds", "3", "--label", "label", "--positive", "yes", "--test-file", str(later)]
-    assert main(["best", str(file), *options, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = printed("best", file, *options)
     assert "rows of later.csv" in document["says"][0]
-    assert main(["best", str(file), *options, "--test-size", "0.5"]) == 2
-    assert "not allowed with" in capsys.readouterr().err
+    assert "not allowed with" in refused("best", file, *options, "--test-size", "0.5")
 
 
 @pytest.mark.slow
@@ -640,9 +636,8 @@ def test_result_that_cannot_be_stored_is_printed(tmp_path, file, monkeypatch, ca
 
 
 @pytest.mark.parametrize(("options", "words"), CASES["wrong_options"])
-def test_invalid_options_are_refused_in_one_line(file, capsys, options, words):
-    assert main(["best", str(file), *options]) == 2
-    said = capsys.readouterr().err
+def test_invalid_options_are_refused_in_one_line(file, refused, options, words):
+    said = refused("best", file, *options)
     assert words in said
     assert said.count("\n") == 1
 
@@ -654,13 +649,22 @@ def test_leaderboard_table_has_a_line_per_entry(board):
     assert "pAUC" in lines[0]
 
 
-def test_fast_entries_are_tested_before_a_refit_that_runs_out_of_time(table, monkeypatch):
-    clock, order = SlowClock(), []
-    test = search._Search._run
+@pytest.fixture
+def order(monkeypatch):
+    """List the methods as they are tested on the held-out rows, and the refit among them."""
+    steps, test, refit = [], search.execute_split, search.refit
 
-    def follow(self, entry):
-        order.append(entry.method)
-        return test(self, entry)
+    def tested(experiment, *more):
+        steps.append(experiment.method)
+        return test(experiment, *more)
+
+    monkeypatch.setattr(search, "execute_split", tested)
+    monkeypatch.setattr(search, "refit", lambda *of: steps.append("refit") or refit(*of))
+    return steps
+
+
+def test_fast_entries_are_tested_before_a_refit_that_runs_out_of_time(table, monkeypatch, order):
+    clock = SlowClock()
 
     def refit(_experiment, _table, over):
         order.append("refit")
@@ -668,7 +672,6 @@ def test_fast_entries_are_tested_before_a_refit_that_runs_out_of_time(table, mon
             clock.now += 1.0
         raise Stopped
 
-    monkeypatch.setattr(search._Search, "_run", follow)
     monkeypatch.setattr(search, "refit", refit)
     budget = Budget(60.0, clock=clock)
     board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget)
@@ -677,38 +680,24 @@ def test_fast_entries_are_tested_before_a_refit_that_runs_out_of_time(table, mon
     assert not board.untested
 
 
-def test_combination_is_tested_after_the_refit_of_a_single_method(table, monkeypatch):
+def test_combination_is_tested_after_the_refit_of_a_single_method(table, monkeypatch, order):
     monkeypatch.setattr(candidate_comparison, "lead_of", lambda *_: (0.1, 0.01))
-    known, refit = [], search._Search._refit
-
-    def follow(self, method, record):
-        known.extend(self.result.records)
-        refit(self, method, record)
-
-    monkeypatch.setattr(search._Search, "_refit", follow)
     board = find_best(table, HELD_OUT, folds=3, entrants=QUICK)
-    assert set(known) == {"logistic", "auc-rls"}
+    assert set(order[: order.index("refit")]) == {"logistic", "auc-rls"}
     assert "auc-ensemble" in board.records
 
 
-def test_slow_entries_wait_until_the_selected_one_is_refit(table, monkeypatch):
+def test_slow_entries_wait_until_the_selected_one_is_refit(table, monkeypatch, order):
     """Testing a member would leave no time for the refit of the selected combination."""
-    clock, order = SlowClock(), []
-    report = search._Search._refit
-
-    def follow(self, method, record):
-        order.extend(self.result.records)
-        report(self, method, record)
-
-    monkeypatch.setattr(search._Search, "_refit", follow)
+    clock = SlowClock()
     monkeypatch.setattr(
         CandidateComparison, "seconds_of_test", lambda _self, name: 30.0 * (name == "auc-rls")
     )
     monkeypatch.setattr(CandidateComparison, "seconds_of_refit", lambda *_: 30.0)
-    monkeypatch.setattr(candidate_comparison.CandidateComparison, "_time_after", lambda _: 1.0)
+    monkeypatch.setattr(CandidateComparison, "seconds_after", lambda _: 1.0)
     budget = Budget(60.0, clock=clock)
     board = find_best(table, HELD_OUT, folds=3, entrants=QUICK, budget=budget)
-    assert order == ["logistic", "auc-ensemble"]
+    assert order[:3] == ["logistic", "auc-ensemble", "refit"]
     assert "auc-rls" in board.records
     assert board.model is not None
 

@@ -25,6 +25,7 @@ from aucstudio.project.data.text.numerals import (
     read_number,
 )
 from aucstudio.project.errors import InputError
+from tests.conftest import write_file
 
 _SPELLED = (
     "1_000 +-5 -+5 --5 nan(5) nan() -nan +nan NaN nAn nan inf_ in infin 1e5 1E+05 1e-5 1e 1e+ "
@@ -204,8 +205,7 @@ def test_bad_rows_are_listed_without_writing_all_rows_again(
             continue
         kept.append(row)
         lines += [f'{row},"b', 'c",u'] if row % 3 == 0 else [f'{row},"d",v']
-    path = tmp_path / "data.csv"
-    path.write_bytes(b"\xef\xbb\xbf" + end.join([*lines, ""]).encode())
+    path = write_file(tmp_path / "data.csv", b"\xef\xbb\xbf" + end.join([*lines, ""]).encode())
     table = _opened(path, reader, Dialect(skip=1))
     assert (table.rejected, table.rejected_rows) == (tuple(bad[:100]), len(bad))
     assert table.row_numbers.tolist() == kept
@@ -218,8 +218,7 @@ def _opened(path, reader, dialect=None):
 
 
 def test_table_without_rejected_rows_has_no_row_numbers(tmp_path):
-    path = tmp_path / "data.csv"
-    path.write_text("x,y\n1,a\n\n2,b\n")
+    path = write_file(tmp_path / "data.csv", "x,y\n1,a\n\n2,b\n")
     assert read_table(path).row_numbers is None
 
 

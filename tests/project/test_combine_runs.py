@@ -430,7 +430,7 @@ def test_command_saves_a_combination_refit_on_all_rows(tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_command_adds_the_combination_to_the_project(tmp_path, capsys):
+def test_command_adds_the_combination_to_the_project(tmp_path, capsys, printed, refused):
     table, project = write(tmp_path / "t.csv"), tmp_path / "p.aucproj"
     common = [str(table), "--label", "y", "--project", str(project), "--quiet", "--ignore", "site"]
     for method in ("auc-rls", "logistic"):
@@ -448,18 +448,14 @@ def test_command_adds_the_combination_to_the_project(tmp_path, capsys):
     assert record.experiment.id == record.id
     assert np.isfinite(load_model(model).score(read_table(table))).all()
     # It can be compared, and verification skips it.
-    assert cli.main(["compare", str(project), "--json"]) == 0
-    pairs = json.loads(capsys.readouterr().out)["pairs"]["auc"]
+    pairs = printed("compare", project)["pairs"]["auc"]
     assert all(not pair["refused"] for pair in pairs)
-    assert cli.main(["verify", str(project), "all three"]) == 2
-    assert "verify the runs that it combines" in capsys.readouterr().err
-    assert cli.main(["combine", str(project), "AUC-RLS", "nobody"]) == 2
-    assert "no finished run 'nobody'" in capsys.readouterr().err
+    assert "verify the runs that it combines" in refused("verify", project, "all three")
+    assert "no finished run 'nobody'" in refused("combine", project, "AUC-RLS", "nobody")
     assert cli.main(["combine", str(project), "AUC-RLS"]) == 2
 
 
-def test_combining_without_finished_runs_is_refused(tmp_path, capsys):
+def test_combining_without_finished_runs_is_refused(tmp_path, refused):
     project = tmp_path / "p.aucproj"
     ProjectFile.create(project)
-    assert cli.main(["combine", str(project), "one", "other"]) == 2
-    assert "has no finished run" in capsys.readouterr().err
+    assert "has no finished run" in refused("combine", project, "one", "other")

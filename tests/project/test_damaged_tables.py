@@ -3,18 +3,12 @@
 import os
 import random
 
-import duckdb
 import pytest
 
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
-
-
-def write_parquet(path, sql):
-    with duckdb.connect() as connection:
-        connection.execute(f"COPY ({sql}) TO '{path}' (FORMAT parquet)")
-
+from tests.conftest import write_parquet
 
 MIXED = (
     "SELECT (i * 37 % 101)::DOUBLE AS x, (i % 7)::BIGINT AS n, 'level ' || (i % 5) AS t, "

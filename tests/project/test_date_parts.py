@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 
-import duckdb
 import numpy as np
 import openpyxl
 import pytest
@@ -48,6 +47,7 @@ from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.scoring import score_file
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
+from tests.conftest import write_file, write_parquet
 
 CALENDAR = {
     "year": lambda d: d.year,
@@ -320,8 +320,7 @@ def test_experiment_files_keep_the_date_parts(file, tmp_path):
     assert again.parts == {"admitted": ("weekday", "hour")}
     assert experiment.data.seen(read_table(file, label="label")).parts == again.parts
     assert plain.data.seen(again).parts == {}
-    path = tmp_path / "study.toml"
-    path.write_text(write_study([experiment], tmp_path), encoding="utf-8")
+    path = write_file(tmp_path / "study.toml", write_study([experiment], tmp_path))
     assert read_study(path).experiments[0].id == experiment.id
 
 
@@ -345,7 +344,7 @@ def as_format(source, path):
     """Write a table of texts in a format with typed dates."""
     if path.suffix == ".parquet":
         cells = f"SELECT * REPLACE (admitted::TIMESTAMP AS admitted) FROM read_csv('{source}')"
-        duckdb.connect().execute(f"COPY ({cells}) TO '{path}'")
+        write_parquet(path, cells)
     elif path.suffix == ".xlsx":
         book = openpyxl.Workbook()
         for k, row in enumerate(csv.reader(source.read_text().splitlines())):
@@ -372,7 +371,7 @@ def test_date_and_time_types_of_parquet_are_read(tmp_path, reader):
         "y": "i % 2",
     }
     cells = ", ".join(f"{sql} AS {name}" for name, sql in kinds.items())
-    duckdb.connect().execute(f"COPY (SELECT {cells} FROM range(40) t(i)) TO '{path}'")
+    write_parquet(path, f"SELECT {cells} FROM range(40) t(i)")
     table = reader(path, label="y", parts={"clock": ["hour"], "day": ["number", "year"]})
     assert [c.is_date for c in table.columns] == [True, True, True, True, True, False]
     (_, window), *_ = table.windows(100, [c.name for c in table.columns])
@@ -394,7 +393,7 @@ def test_parquet_dates_do_not_depend_on_the_time_zone(tmp_path, monkeypatch, rea
     # Until 1893 clocks in Berlin were 53 minutes and 28 seconds ahead of Greenwich.
     cells = "TIMESTAMPTZ '1850-01-01 12:00:00+00' + i::INT * INTERVAL 1 DAY AS moment, i % 2 AS y"
     clock = "(TIME '22:15' + i::INT * INTERVAL 1 MINUTE)::TIMETZ AS clock"
-    duckdb.connect().execute(f"COPY (SELECT {cells}, {clock} FROM range(40) t(i)) TO '{path}'")
+    write_parquet(path, f"SELECT {cells}, {clock} FROM range(40) t(i)")
     monkeypatch.setenv("TZ", "Europe/Berlin")
     time.tzset()
     try:
@@ -411,9 +410,8 @@ def test_parquet_dates_do_not_depend_on_the_time_zone(tmp_path, monkeypatch, rea
 
 @pytest.mark.parametrize("reader", [read_table, open_stream])
 def test_parquet_column_names_do_not_clash_with_internal_ones(tmp_path, reader):
-    path = tmp_path / "t.parquet"
     cells = "DATE '2024-01-01' + i::INT AS T, 5 * i AS c0, 7 * i AS place, i % 2 AS y"
-    duckdb.connect().execute(f"COPY (SELECT {cells} FROM range(40) t(i)) TO '{path}'")
+    path = write_parquet(tmp_path / "t.parquet", f"SELECT {cells} FROM range(40) t(i)")
     table = reader(path, label="y")
     (_, window), *_ = table.windows(100, ["T", "c0", "place"])
     assert [column.values[1] for column in window.columns] == [19724.0, 5.0, 7.0]
@@ -422,15 +420,12 @@ def test_parquet_column_names_do_not_clash_with_internal_ones(tmp_path, reader):
 def test_numeric_column_is_not_accepted_as_dates(tmp_path):
     file = write_days(tmp_path / "days.csv", gaps=False)
     model = model_of(days(file)).splits[0].model
-    odd = tmp_path / "numbers.csv"
-    odd.write_text("admitted,x\n" + "17000,0.5\n" * 40)
+    odd = write_file(tmp_path / "numbers.csv", "admitted,x\n" + "17000,0.5\n" * 40)
     with pytest.raises(InputError, match="none of its cells can be read as dates"):
         scores(model, odd)
-    duckdb.connect().execute(
-        f"COPY (SELECT 20200131 AS admitted, 0.5 AS x FROM range(40)) TO '{tmp_path / 'n.parquet'}'"
-    )
+    numbers = "SELECT 20200131 AS admitted, 0.5 AS x FROM range(40)"
     with pytest.raises(InputError, match="none of its cells can be read as dates"):
-        scores(model, tmp_path / "n.parquet")
+        scores(model, write_parquet(tmp_path / "n.parquet", numbers))
 
 
 @pytest.mark.parametrize(

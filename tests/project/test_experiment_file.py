@@ -20,6 +20,7 @@ from aucstudio.project.runs.experiment_file import read_study, write_study
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.work.submit import open_place, run_experiments
+from tests.conftest import write_file
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 
@@ -41,9 +42,7 @@ settings = { C = 1, n_neighbors = "none" }
 @pytest.fixture
 def write(tmp_path, table_file):
     def put(text):
-        path = tmp_path / "experiment.toml"
-        path.write_text(text, encoding="utf-8")
-        return path
+        return write_file(tmp_path / "experiment.toml", text)
 
     return put
 
@@ -51,8 +50,7 @@ def write(tmp_path, table_file):
 @pytest.mark.parametrize("method", [key for key in METHODS if not METHODS[key].as_given])
 def test_experiment_file_round_trips(plan, table, tmp_path, method):
     experiment = dataclasses.replace(plan(method), band=(0.02, 0.3), tuning=Tuning("auc", seed=0))
-    path = tmp_path / "one.toml"
-    path.write_text(write_study([experiment], tmp_path), encoding="utf-8")
+    path = write_file(tmp_path / "one.toml", write_study([experiment], tmp_path))
     (again,) = read_study(path).experiments
     assert again == experiment
     assert again.id == experiment.id

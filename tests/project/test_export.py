@@ -24,7 +24,7 @@ from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.store.export import FORMATS, export_model
 from aucstudio.project.store.model_file import load_model, save_model
-from tests.conftest import small_settings, write_table
+from tests.conftest import small_settings, write_file, write_table
 from tests.project.hand_models import SCORERS, TEXT, hand_model, model_with, prepared
 
 KERNELS = {
@@ -81,9 +81,7 @@ def handmade_model(request):
 
 @pytest.fixture
 def hand_file(tmp_path):
-    path = tmp_path / "hand.csv"
-    path.write_text(TEXT)
-    return path
+    return write_file(tmp_path / "hand.csv", TEXT)
 
 
 # ------------------------------------------------------------------ script
@@ -495,9 +493,9 @@ def test_exported_scores_do_not_depend_on_the_threshold(trained, odd_file, tmp_p
 def test_columns_named_like_the_outputs_are_exported(hand_file, tmp_path):
     made = dataclasses.replace(prepared(), numbers=("score", "predicted"), categories=(), levels=())
     model = model_with(LinearScorer(np.array([1.0, -2.0])), preparation=made)
-    path = tmp_path / "t.csv"
-    path.write_text("score,predicted\n1,2\n,4\n")
-    table = read_table(path, need_label=False)
+    table = read_table(
+        write_file(tmp_path / "t.csv", "score,predicted\n1,2\n,4\n"), need_label=False
+    )
     np.testing.assert_allclose(graph_scores(model, table, tmp_path), model.score(table))
 
 

@@ -20,6 +20,7 @@ from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.final_model import calibrated
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.store.export import FORMATS, export_model
+from tests.conftest import write_file
 from tests.project.hand_models import SCORERS, TEXT, hand_model, model_with, prepared
 
 ROWS = 240
@@ -184,8 +185,7 @@ SQL_SCORERS = ("linear", "trees", "additive", "no function", "viewed", "combinat
 
 @pytest.fixture
 def hand_table(tmp_path):
-    (tmp_path / "hand.csv").write_text(TEXT)
-    return read_table(tmp_path / "hand.csv", need_label=False)
+    return read_table(write_file(tmp_path / "hand.csv", TEXT), need_label=False)
 
 
 def run_both(model, table):

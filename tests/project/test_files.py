@@ -15,6 +15,7 @@ from aucstudio.project.store.files import (
     write_atomically,
     written_atomically,
 )
+from tests.conftest import write_file
 
 PATIENCE = 20.0
 not_on_windows = pytest.mark.skipif(sys.platform == "win32", reason="no modes and no pipes there")
@@ -71,8 +72,7 @@ def test_circular_links_are_refused(folder):
 @not_on_windows
 @pytest.mark.parametrize("kept", [0o600, 0o640, 0o666, 0o755])
 def test_replaced_file_keeps_its_mode(folder, kept):
-    path = folder / "table.csv"
-    path.write_text("old")
+    path = write_file(folder / "table.csv", "old")
     path.chmod(kept)
     with written_atomically(path) as file:
         (partial,) = folder.glob(".*")
@@ -94,16 +94,14 @@ def test_new_file_has_the_mode_of_the_umask(folder):
 
 @pytest.mark.skipif(getattr(os, "geteuid", lambda: 1)() != 0, reason="only root gives files away")
 def test_replaced_file_keeps_its_owner(folder):
-    path = folder / "table.csv"
-    path.write_text("old")
+    path = write_file(folder / "table.csv", "old")
     os.chown(path, 12345, 23456)
     write_atomically(path, "new")
     assert (path.stat().st_uid, path.stat().st_gid) == (12345, 23456)
 
 
 def test_read_only_file_is_not_replaced(folder, monkeypatch):
-    path = folder / "table.csv"
-    path.write_text("old")
+    path = write_file(folder / "table.csv", "old")
     path.chmod(0o444)
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anything
     with pytest.raises(InputError, match="permission denied"):
@@ -144,8 +142,7 @@ def test_full_device_is_reported_and_kept(folder):
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="no names for open files")
 def test_open_file_descriptor_is_appended_to(folder):
     """Behave like the shell for ``-o /dev/fd/3 3>> log``."""
-    log = folder / "log"
-    log.write_text("before\n")
+    log = write_file(folder / "log", "before\n")
     with log.open("ab") as file:
         for path in (f"/dev/fd/{file.fileno()}", f"/proc/self/fd/{file.fileno()}"):
             write_atomically(path, "new\n")
@@ -162,8 +159,7 @@ def test_longest_possible_name_is_written(folder):
 
 @pytest.mark.parametrize("error", [ValueError("bad"), KeyboardInterrupt(), OSError(28, "No space")])
 def test_failed_write_keeps_the_old_file_and_no_leftovers(folder, error):
-    path = folder / "table.csv"
-    path.write_text("old")
+    path = write_file(folder / "table.csv", "old")
     expected = InputError if isinstance(error, OSError) else type(error)
 
     def write():
@@ -183,8 +179,7 @@ def test_writing_to_a_folder_is_refused(folder):
 
 
 def test_output_to_the_own_input_is_refused_by_any_name(folder, monkeypatch):
-    read = folder / "table.csv"
-    read.write_text("cells")
+    read = write_file(folder / "table.csv", "cells")
     (folder / "link.csv").symlink_to(read)
     os.link(read, folder / "hard.csv")
     monkeypatch.chdir(folder)
@@ -200,8 +195,7 @@ def test_output_to_the_own_input_is_refused_by_any_name(folder, monkeypatch):
 
 
 def test_output_to_the_own_input_in_other_case_is_refused(folder):
-    read = folder / "table.csv"
-    read.write_text("cells")
+    read = write_file(folder / "table.csv", "cells")
     if not (folder / "TABLE.CSV").exists():
         pytest.skip("this file system tells upper from lower case")
     with pytest.raises(InputError, match="that this command reads"):

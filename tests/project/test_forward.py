@@ -29,12 +29,13 @@ from aucstudio.project.data.validation import (
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import AUC, compare_runs
 from aucstudio.project.results.summary import auc_summary
-from aucstudio.project.runs import search as searching
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.experiment_file import read_study, write_study
 from aucstudio.project.runs.planning import DEFAULT_BAND, plan_on
 from aucstudio.project.runs.tuning import Tuning
+from aucstudio.project.work.parallel import evaluator_of
+from tests.conftest import write_file
 
 MONTHS = {"scheme": "forward", "time": "month", "folds": 4}
 some_times = npst.arrays(
@@ -234,21 +235,15 @@ def test_groups_that_recur_in_every_block_are_named_as_the_cause():
     assert len(draw_splits(rows % 5 == 0, Validation("forward", time="day"), None, rows / 4)) == 5
 
 
-def test_tuning_uses_forward_splits(dated, monkeypatch):
-    seen = []
-    learn = searching.Evaluator._parts
-
-    def watched(judge, fold):
-        seen.append((judge._rows[judge._splits[fold][0]], judge._rows[judge._splits[fold][1]]))
-        return learn(judge, fold)
-
-    monkeypatch.setattr(searching.Evaluator, "_parts", watched)
+def test_tuning_uses_forward_splits(dated):
     record = run(dated, MONTHS, "rls", Tuning("auc", folds=3))
     assert record.status == "done"
     months = dated.column("month").values
-    assert seen
-    for train, test in seen:
-        assert months[train].max() < months[test].min()
+    for k in range(len(record.splits)):
+        judge = evaluator_of(record.experiment, dated, k)
+        assert judge.folds == record.searches[k].areas.shape[1]
+        for train, test in judge.splits:
+            assert months[judge.rows[train]].max() < months[judge.rows[test]].min()
     # The first step trains on one block of few months, so its search has fewer steps.
     assert [search.areas.shape[1] for search in record.searches][-1] == 3
 
@@ -297,19 +292,17 @@ def test_experiments_of_other_schemes_keep_their_identity(dated):
     assert again.validation == left
 
 
-def test_experiment_files_and_commands_declare_forward_splits(dated, dated_file, tmp_path, capsys):
+def test_experiment_files_and_commands_declare_forward_splits(dated, dated_file, tmp_path, printed):
     how = Validation(**MONTHS, gap=1.0, window=6.0)
     experiment = plan_on(dated, "auc-rls", {}, how, (0.0, 0.1))
-    path = tmp_path / "ahead.toml"
-    path.write_text(write_study([experiment], tmp_path), encoding="utf-8")
+    path = write_file(tmp_path / "ahead.toml", write_study([experiment], tmp_path))
     assert read_study(path).experiments[0].id == experiment.id
     brief = '[data]\nfile = "dated.csv"\n[validation]\ntime = "month"\nfolds = 4\n'
     path.write_text(f'format = 1\n{brief}[[runs]]\nmethod = "auc-rls"\n', encoding="utf-8")
     assert read_study(path).experiments[0].validation == Validation(**MONTHS)
     words = f"--method auc-rls --label {experiment.data.label} --time month --steps 4".split()
     words += ["--positive", experiment.data.positive, "--gap", "1", "--window", "6"]
-    assert main(["--quiet", "train", str(dated_file), *words, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = printed("--quiet", "train", dated_file, *words)
     assert len(document["runs"][0]["auc"]["per_split"]) == 4
 
 

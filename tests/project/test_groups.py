@@ -17,12 +17,13 @@ from aucstudio.project.data.validation import Validation, draw_splits
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import compare_runs
 from aucstudio.project.runs import search as walk
-from aucstudio.project.runs.execute import execute, execute_split, refit, training_rows
+from aucstudio.project.runs.execute import execute, refit, training_rows
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.experiment_file import read_study
 from aucstudio.project.runs.planning import plan_experiment, planned_run
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.work.parallel import evaluator_of
+from tests.conftest import write_file
 
 GROUPED = {"patient": "group"}
 FOLDS = Validation(scheme="folds", folds=4, repeats=2, seed=3)
@@ -278,7 +279,7 @@ def test_no_patient_is_trained_on_and_tested(patients_file, validation):
     for k, split in enumerate(record.splits):
         assert not patients_of(table, split.train_rows) & patients_of(table, split.test_rows)
         # A worker that runs one split alone draws the same rows.
-        alone = execute_split(record.experiment, table, None, k).splits[0]
+        alone = execute(record.experiment, table, only=k).splits[0]
         assert np.array_equal(alone.test_rows, split.test_rows)
         rows = training_rows(record.experiment, table, k)
         assert np.array_equal(rows, split.train_rows)
@@ -304,8 +305,8 @@ def test_tuning_splits_no_patient(patients_file, monkeypatch, where):
     elif where == "worker":
         judge, trained = evaluator_of(experiment, table, 0), training_rows(experiment, table, 0)
         assert judge.folds == 3
-        for fold in range(3):
-            judge._parts(fold)
+        for task in judge.tasks():
+            assert [*judge.outcomes(task)]
     else:
         refit(experiment, table)
         trained = np.arange(table.rows)
@@ -375,8 +376,7 @@ def test_test_file_with_training_patients_is_refused(tmp_path, patients_file):
 
 def test_test_file_without_the_group_column_is_noted(tmp_path, patients_file):
     lines = [line.split(",", 1)[1] for line in patients_file.read_text("utf-8").splitlines()]
-    other = tmp_path / "bare.csv"
-    other.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    other = write_file(tmp_path / "bare.csv", "\n".join(lines) + "\n")
     table = opened(patients_file)
     experiment = planned(table, Validation("file", test_file=str(other)))
     record = execute(experiment, table, opened(other, {}))

@@ -1,7 +1,6 @@
 """An identifier column is shown with the scores and never used as a feature."""
 
 import csv
-import json
 
 import duckdb
 import numpy as np
@@ -49,14 +48,13 @@ def test_table_without_the_identifier_is_scored(model, tmp_path):
     assert [row["who"] for row in csv.DictReader(out.read_text().splitlines())] == ["", "", ""]
 
 
-def test_inspect_shows_the_identifier_role(patients, capsys):
-    assert cli.main(["inspect", str(patients), "--id", "who", "--json"]) == 0
-    columns = json.loads(capsys.readouterr().out)["columns"]
+def test_inspect_shows_the_identifier_role(patients, printed):
+    columns = printed("inspect", patients, "--id", "who")["columns"]
     assert columns[0]["role"] == "id"
     assert columns[0]["auc"] is None
 
 
-def test_scores_keep_several_identifiers(tmp_path, capsys):
+def test_scores_keep_several_identifiers(tmp_path, printed):
     random, path, out = np.random.default_rng(3), tmp_path / "visits.csv", tmp_path / "s.csv"
     rows = [f"{k // 2:03d},v{k % 2},{random.normal() + k % 3:.3f},{k % 2}" for k in range(80)]
     path.write_text("\n".join(["score,visit,x,y", *rows]))
@@ -70,15 +68,12 @@ def test_scores_keep_several_identifiers(tmp_path, capsys):
     assert header == ["row", "score", "visit", "score", "threshold", "predicted"]
     assert [row[1:3] for row in written] == [line.split(",")[:2] for line in rows]
     assert duckdb.sql(f"FROM '{out}'").columns[1:3] == ["score (identifier)", "visit"]
-    capsys.readouterr()
-    assert cli.main(["score", model, str(path), "--json", "--quiet"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = printed("score", model, path, "--quiet")
     assert found["ids"]["visit"] == [f"v{k % 2}" for k in range(80)]
 
 
-def test_second_role_of_a_column_is_refused(patients, capsys):
-    assert cli.main(["inspect", str(patients), "--id", "who", "--group", "who"]) == 2
-    assert "given two roles" in capsys.readouterr().err
+def test_second_role_of_a_column_is_refused(patients, refused):
+    assert "given two roles" in refused("inspect", patients, "--id", "who", "--group", "who")
 
 
 @pytest.mark.parametrize(

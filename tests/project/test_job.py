@@ -75,7 +75,7 @@ def test_uninterruptible_work_is_abandoned_with_its_leftovers(leftover):
     expected = ("leftover", type(None)) if leftover else (None, Stopped)
     assert (ended(job).result, type(job.error)) == expected
     release.set()
-    job._thread.join(PATIENCE)
+    job.thread.join(PATIENCE)
     assert (job.result, type(job.error)) == expected
 
 
@@ -144,7 +144,7 @@ def test_abandoned_run_keeps_finished_splits_and_is_stored_once(plan, table, tmp
     assert ended(job).result.record.status == STOPPED
     assert len(job.result.record.splits) == 2
     release.set()
-    job._thread.join(PATIENCE)
+    job.thread.join(PATIENCE)
     assert len(project.runs()) == 1
 
 

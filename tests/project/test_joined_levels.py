@@ -17,6 +17,7 @@ from aucstudio.project.runs.planning import plan_on
 from aucstudio.project.runs.scoring import score_file
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
+from tests.conftest import write_file
 from tests.project.test_export import graph_scores, load
 
 SPELLINGS = {"Bern": ["Bern", "Bern", "bern", "BERN"], "Basel": ["Basel"], "Chur": ["Chur", "chur"]}
@@ -64,8 +65,7 @@ def test_joined_spellings_are_stored_in_experiment_and_model(tables, tmp_path):
     assert again.data.open().same == table.same
     assert again.data.seen(plain).same == table.same
     assert planned(plain).data.seen(table).same == {}
-    file = tmp_path / "study.toml"
-    file.write_text(write_study([experiment], tmp_path))
+    file = write_file(tmp_path / "study.toml", write_study([experiment], tmp_path))
     assert read_study(file).experiments[0].id == experiment.id
     save_model(execute(experiment, table).splits[0].model, tmp_path / "m.aucmodel")
     model, ours, theirs = load_model(tmp_path / "m.aucmodel"), [], []

@@ -22,6 +22,7 @@ from aucstudio.project.runs.experiment_file import read_study, write_study
 from aucstudio.project.runs.planning import plan_on
 from aucstudio.project.runs.scoring import score_file
 from aucstudio.project.store.model_file import load_model, save_model
+from tests.conftest import write_file
 
 RANDOM = np.random.default_rng(5)
 LEVELS = ("yes", "Yes", "no", "NO", "maybe", "")
@@ -218,8 +219,7 @@ def test_label_rule_is_stored_in_experiment_and_model(answers, tmp_path, choice)
     )  # fmt: skip
     assert again.data.seen(read_table(answers)).classes == table.classes
     # exported as an experiment file, and read from there
-    file = tmp_path / "study.toml"
-    file.write_text(write_study([experiment], tmp_path), encoding="utf-8")
+    file = write_file(tmp_path / "study.toml", write_study([experiment], tmp_path))
     (found,) = read_study(file).experiments
     assert found.id == experiment.id
     # trained, saved, and scored with the label in the file
@@ -264,21 +264,21 @@ def test_classes_of_a_test_file_are_joined_like_in_training(answers, tmp_path):
         (["--positive", "yes", "--merge-spellings"], "positive class Yes: 80 of 200 rows"),
     ],
 )
-def test_command_joins_classes_and_reports_it(answers, capsys, words, sentence):
+def test_command_joins_classes_and_reports_it(answers, capsys, words, sentence, printed):
     common = [str(answers), "--label", "answer", *words]
     assert cli.main(["train", *common, "--method", "auc-rls", "--quiet"]) == 0
     out = capsys.readouterr().out
     assert sentence in out
     assert "40 rows left out" in out
-    assert cli.main(["inspect", *common, "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = printed("inspect", *common)
     assert sum(document["classes"].values()) == 200
     assert document["unlabelled"] == 40
 
 
-def test_threshold_on_a_text_label_is_refused(answers, capsys):
-    assert cli.main(["inspect", str(answers), "--label", "answer", "--positive", ">= 5"]) == 2
-    assert "no class '>= 5'" in capsys.readouterr().err
+def test_threshold_on_a_text_label_is_refused(answers, refused):
+    assert "no class '>= 5'" in refused(
+        "inspect", answers, "--label", "answer", "--positive", ">= 5"
+    )
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from aucstudio.project.runs.planning import plan_on
 from aucstudio.project.runs.scoring import read_to_score, scores_of
 from aucstudio.project.store.export.document import special_inputs
 from aucstudio.project.store.model_file import load_model
+from tests.conftest import write_file
 from tests.project.test_export import run_script
 
 RANDOM = np.random.default_rng(11)
@@ -69,12 +70,10 @@ def test_scores_and_exports_read_limits_as_training_did(path, tmp_path, capsys):
     model, script = tmp_path / "m.aucmodel", tmp_path / "m.py"
     train = ["train", path, "--method", "auc-rls", "--limits", "half", "--save-model", model]
     assert main([*map(str, train), "--quiet"]) == 0
-    later = tmp_path / "later.csv"
-    later.write_text("dose,x\n<3,1\n>3,1\n≤ 2.5,0\n4,2\n", encoding="utf-8")
+    later = write_file(tmp_path / "later.csv", "dose,x\n<3,1\n>3,1\n≤ 2.5,0\n4,2\n")
     assert main(["score", str(model), str(later), "-o", str(tmp_path / "s.csv")]) == 0
     assert "3 values beyond a limit, read as half of the limit" in capsys.readouterr().err
-    plain = tmp_path / "plain.csv"
-    plain.write_text("dose,x\n1.5,1\n3,1\n1.25,0\n4,2\n", encoding="utf-8")
+    plain = write_file(tmp_path / "plain.csv", "dose,x\n1.5,1\n3,1\n1.25,0\n4,2\n")
     known = load_model(model)
     expected = scores_of(known, read_to_score(known, plain))
     np.testing.assert_array_equal(scores_of(known, read_to_score(known, later)), expected)
@@ -84,15 +83,14 @@ def test_scores_and_exports_read_limits_as_training_did(path, tmp_path, capsys):
     assert main(["export", str(model), "--to", "script", "-o", str(script), "--quiet"]) == 0
     done = run_script(script, later)
     assert done.stderr == ""
-    written = [float(row["score"]) for row in csv.DictReader(done.stdout.splitlines())]
-    np.testing.assert_allclose(written, expected, rtol=1e-12)
+    scored = [float(row["score"]) for row in csv.DictReader(done.stdout.splitlines())]
+    np.testing.assert_allclose(scored, expected, rtol=1e-12)
 
 
 def test_experiment_file_keeps_the_choice(path, tmp_path):
     table = read_table(path, label="y", dialect={"limits": "half"})
     experiment = plan_on(table, "auc-rls", {}, Validation(), (0.0, 0.1))
-    target = tmp_path / "study.toml"
-    target.write_text(write_study([experiment], tmp_path), encoding="utf-8")
+    target = write_file(tmp_path / "study.toml", write_study([experiment], tmp_path))
     assert 'limits = "half"' in target.read_text(encoding="utf-8")
     (again,) = read_study(target).experiments
     assert again.id == experiment.id

@@ -11,6 +11,7 @@ from aucstudio.project.data.table import read_table
 from aucstudio.project.data.text import rows
 from aucstudio.project.data.text import scan as scan_module
 from aucstudio.project.data.text.scan import scan
+from tests.conftest import write_file
 
 _PIECES = [b"\r\n", b"\n", b"\r", b"a", b"n", b"+", b"-", b"_", "ä".encode(), "€".encode(), b"\xe4"]
 
@@ -21,8 +22,7 @@ def test_scan_does_not_depend_on_the_chunk_size(tmp_path, monkeypatch, seed):
     some = draw.sample(_PIECES, draw.randint(1, 5))
     below = b"".join(draw.choices(some, k=60))
     data = b"x,y\n" + below
-    path = tmp_path / "bytes.csv"
-    path.write_bytes(data)
+    path = write_file(tmp_path / "bytes.csv", data)
     monkeypatch.setattr(scan_module, "CHUNK", draw.randint(1, 9))
     found = scan(path, lambda part: None)
     crlf, lf, cr = (data.count(end) for end in (b"\r\n", b"\n", b"\r"))
@@ -46,7 +46,7 @@ def test_repeated_header_is_found_across_chunks(monkeypatch, chunk):
         (b"1,x,y\n2,3\n", False),
         (b"", False),
     ]:
-        assert rows._holds_line(io.BytesIO(text), {b"x,y"}) is known
+        assert rows.holds_line(io.BytesIO(text), {b"x,y"}) is known
 
 
 @pytest.mark.slow

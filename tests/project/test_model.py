@@ -12,6 +12,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.store.archive import SUMS, pack
 from aucstudio.project.store.model_file import load_model, save_model
+from tests.conftest import write_file
 
 SETTINGS = [("auc-rls", {}), ("auc-svm", {"kernel": "rbf"}), ("svm", {"kernel": "poly"})]
 
@@ -33,9 +34,7 @@ def test_scoring_needs_no_label_or_column_order(plan, table, tmp_path):
     for i in range(table.rows):
         cells = [columns[name].values[i] for name in names]
         lines.append(",".join("" if c != c or c is None else str(c) for c in cells))
-    path = tmp_path / "bare.csv"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    bare = read_table(path, need_label=False)
+    bare = read_table(write_file(tmp_path / "bare.csv", "\n".join(lines) + "\n"), need_label=False)
     np.testing.assert_array_equal(split.model.score(bare), split.model.score(table))
 
 
@@ -93,8 +92,7 @@ def test_model_files_are_never_unpickled(saved, tmp_path):
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04 torn"])
 def test_files_that_are_not_models_are_refused(tmp_path, content):
-    path = tmp_path / "no.aucmodel"
-    path.write_bytes(content)
+    path = write_file(tmp_path / "no.aucmodel", content)
     with pytest.raises(InputError, match=r"not an AUC Studio model|is empty"):
         load_model(path)
 

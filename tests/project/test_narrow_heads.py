@@ -6,6 +6,7 @@ from aucstudio.project.data import preview
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.preview import HeadReader
 from aucstudio.project.data.table import read_table
+from tests.conftest import write_file
 
 COLUMNS = 40
 
@@ -26,8 +27,7 @@ def table(rows=60, names=None, mark=","):
 
 
 def look(tmp_path, text, **choices):
-    path = tmp_path / "wide.csv"
-    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    path = write_file(tmp_path / "wide.csv", text.encode() if isinstance(text, str) else text)
     given = ImportChoices(**choices)
     return HeadReader(path, tmp_path).read(given), given.read(path)
 
@@ -107,8 +107,7 @@ def test_irregular_files_are_previewed_whole(tmp_path, text):
 
 
 def test_preview_reads_every_column_on_request(tmp_path):
-    path = tmp_path / "wide.csv"
-    path.write_text(table())
+    path = write_file(tmp_path / "wide.csv", table())
     head = HeadReader(path, tmp_path).read(ImportChoices(), every_column=True)
     assert (head.narrow, len(head.table.columns)) == (None, COLUMNS)
     assert len(read_table(path).columns) == COLUMNS

@@ -24,6 +24,7 @@ from aucstudio.project.explain.shapley import contributions
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.store.model_file import save_model
+from tests.conftest import write_file
 
 
 def exact_shapley_values(f, x, Z, columns):
@@ -255,8 +256,7 @@ def test_command_explains_a_row_of_a_file(model_file, table_file, tmp_path, caps
 
 def test_background_can_be_another_table(model_file, table_file, tmp_path, capsys):
     lines = table_file.read_text(encoding="utf-8").splitlines()
-    few = tmp_path / "few.csv"
-    few.write_text("\n".join([lines[0], *lines[1:9]]) + "\n", encoding="utf-8")
+    few = write_file(tmp_path / "few.csv", "\n".join([lines[0], *lines[1:9]]) + "\n")
     against = ["--row", 20, "--background", few, "--json"]
     document = json.loads(explained(capsys, model_file, table_file, *against))
     assert document["background"] == 8

@@ -9,6 +9,7 @@ import pytest
 
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
+from tests.conftest import write_file, write_parquet
 from tests.project.test_awkward import understood
 
 ABC = {"a": [1, 2, 3], "b": [2.5, None, 4.5], "y": ["u", "v", "u"]}
@@ -32,9 +33,17 @@ ROWS = [[*record.values()] for record in RECORDS]
     ],
 )
 def test_json_rows_may_be_lists_or_named(tmp_path, content, names):
-    path = tmp_path / "data.json"
-    path.write_text(json.dumps(content))
+    path = write_file(tmp_path / "data.json", json.dumps(content))
     assert understood(read_table(path)) == names | ABC
+
+
+@pytest.mark.parametrize(
+    ("values", "between"), [([[*"aby"], *ROWS], "\n"), (RECORDS, ""), (RECORDS, " ")]
+)
+def test_json_rows_may_follow_each_other(tmp_path, values, between):
+    path = tmp_path / "data.json"
+    path.write_text(between.join(map(json.dumps, values)))
+    assert understood(read_table(path)) == ABC
 
 
 def test_jsonl_with_bom_and_text_numbers_is_read(tmp_path):
@@ -78,11 +87,8 @@ def test_main_table_is_chosen_over_a_settings_table(tmp_path, ending):
 
 @pytest.mark.parametrize("name", ["t", "T", "cells"])
 def test_timestamp_column_may_have_any_name(tmp_path, name):
-    path = tmp_path / "data.parquet"
-    duckdb.sql(
-        f"COPY (SELECT TIMESTAMP '2023-01-05 12:00:00' + INTERVAL (k) DAY AS {name}, k % 2 AS y "
-        f"FROM range(4) r(k)) TO '{path}' (FORMAT parquet)"
-    )
+    day = f"TIMESTAMP '2023-01-05 12:00:00' + INTERVAL (k) DAY AS {name}"
+    path = write_parquet(tmp_path / "data.parquet", f"SELECT {day}, k % 2 AS y FROM range(4) r(k)")
     assert understood(read_table(path))[name] == [19362.5, 19363.5, 19364.5, 19365.5]
 
 
@@ -117,7 +123,9 @@ def test_invalid_json_lines_are_skipped_and_reported(tmp_path):
 
 
 def test_file_of_mostly_invalid_json_lines_is_refused(tmp_path):
-    path = tmp_path / "events.jsonl"
-    path.write_text('{"x": 1, "y": "u"}\n' + '{"x": \n' * 3)
-    with pytest.raises(InputError, match="may be damaged"):
+    path = write_file(tmp_path / "events.jsonl", '{"x": 1, "y": "u"}\n' + '{"x": \n' * 3)
+    with pytest.raises(InputError, match="may be damaged") as refused:
         read_table(path)
+    reason = str(refused.value).partition("may be damaged")[2]
+    assert "Malformed JSON at byte" in reason
+    assert "LINE" not in reason

@@ -65,7 +65,7 @@ def test_given_direction_is_used(patients, capsys):
     assert found["auc"]["value"] == lower["auc"]["value"] == 1.0 - higher["auc"]["value"] > 0.7
 
 
-def test_score_column_is_compared_on_the_common_rows(patients, capsys, tmp_path):
+def test_score_column_is_compared_on_the_common_rows(patients, capsys, tmp_path, printed):
     with_missing_markers(patients, range(0, 120, 7))
     project = tmp_path / "p.aucproj"
     folds = "--folds", 3, "--repeats", 2, "--project", project
@@ -81,15 +81,14 @@ def test_score_column_is_compared_on_the_common_rows(patients, capsys, tmp_path)
         both = known[a.test_rows]
         area = roc.auc(a.test_positive[both], a.test_scores[both])
         differences.append(area - roc.auc(b.test_positive, b.test_scores))
-    assert cli.main(["compare", str(project), "--json", "--quiet"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = printed("compare", project, "--quiet")
     pair = document["pairs"]["auc"][0]
     assert not pair["refused"]
     assert pair["difference"] == pytest.approx(np.mean(differences), abs=1e-12)
     assert 0 < pair["p"] <= 1
 
 
-def test_single_split_uses_the_paired_test_on_common_rows(patients, capsys, tmp_path):
+def test_single_split_uses_the_paired_test_on_common_rows(patients, capsys, tmp_path, printed):
     with_missing_markers(patients, range(0, 120, 5))
     project = tmp_path / "p.aucproj"
     held = "--test-size", 0.5, "--project", project
@@ -98,8 +97,7 @@ def test_single_split_uses_the_paired_test_on_common_rows(patients, capsys, tmp_
     a, b = (record.splits[0] for record in ProjectFile.open(project).runs())
     both = np.isin(a.test_rows, b.test_rows)
     expected = inference.auc_test(b.test_positive, a.test_scores[both], b.test_scores)
-    assert cli.main(["compare", str(project), "--json", "--quiet"]) == 0
-    pair = json.loads(capsys.readouterr().out)["pairs"]["auc"][0]
+    pair = printed("compare", project, "--quiet")["pairs"]["auc"][0]
     assert (pair["difference"], pair["p"]) == pytest.approx((expected.difference, expected.p))
 
 

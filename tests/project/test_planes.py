@@ -25,6 +25,7 @@ from aucstudio.project.geometry.planes import (
     strongest,
     thinned,
 )
+from tests.conftest import write_file
 from tests.project.test_differences import all_differences, make_sample
 
 # ------------------------------------------------------------------------ planes
@@ -278,8 +279,7 @@ def test_labelled_sample_prepares_rows_of_both_classes(table_file):
 
 
 def test_missing_values_are_placed_at_the_training_median(tmp_path):
-    path = tmp_path / "gaps.csv"
-    path.write_text("a,b,y\n1,5,p\n,7,n\n3,9,p\n8,,n\n2,1,n\n", encoding="utf-8")
+    path = write_file(tmp_path / "gaps.csv", "a,b,y\n1,5,p\n,7,n\n3,9,p\n8,,n\n2,1,n\n")
     table = read_table(path, label="y", positive="p")
     rows = np.arange(5)
     kept = labelled_sample(table, learn_preparation(table, rows, keep_gaps=True))

@@ -42,7 +42,7 @@ from aucstudio.project.runs.rows import learn
 from aucstudio.project.store.export import export_model
 from aucstudio.project.store.model_file import load_model, save_model
 from aucstudio.project.store.project.run_documents import read_experiment
-from tests.conftest import write_table
+from tests.conftest import write_file, write_table
 from tests.project.test_export import graph_scores, script_scores
 
 EVERYTHING = PreparationChoice("mean", "quantile-normal", True, 5, "frequency")
@@ -255,8 +255,7 @@ def test_unknown_preparation_choice_in_a_project_is_refused(mixed):
 def test_experiment_files_keep_choices(mixed, tmp_path):
     plans = [plan(mixed, EVERYTHING), plan(mixed, USUAL, "rank-svm")]
     text = write_study(plans, tmp_path)
-    path = tmp_path / "study.toml"
-    path.write_text(text, encoding="utf-8")
+    path = write_file(tmp_path / "study.toml", text)
     assert [one.id for one in read_study(path).experiments] == [one.id for one in plans]
     path.write_text(text.replace('"quantile-normal"', '"quantil"'), encoding="utf-8")
     with pytest.raises(InputError, match="quantil"):
@@ -270,7 +269,7 @@ def test_command_line_parses_every_choice():
     words = "train t.csv --method auc-rls --impute mean --scale quantile-normal --indicators"
     options = f"{words} --rare 5 --many-levels frequency".split()
     for given, choice in [(options, EVERYTHING), (options[:4], USUAL)]:
-        document = train._document(command_parser().parse_args(given))
+        document = train.document_of(command_parser().parse_args(given))
         assert PreparationChoice(**document["preparation"]) == choice
 
 

@@ -6,7 +6,7 @@ from aucstudio.project.data.preparing.scales import MISSING
 from aucstudio.project.data.preparing.stored import arrays_of, restored, settings_of
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
-from tests.conftest import with_cells
+from tests.conftest import with_cells, write_file
 
 
 def test_numbers_are_imputed_and_scaled_by_training_rows(table):
@@ -69,11 +69,11 @@ def test_restored_preparation_gives_the_same_matrix(table):
 
 def test_table_with_unsuitable_columns_is_refused_by_name(table, tmp_path):
     preparation = learn_preparation(table, np.arange(table.rows))
-    lacking = tmp_path / "lacking.csv"
-    lacking.write_text("x0,x1,x3,town\n1,2,3,north\n4,5,6.5,south\n", encoding="utf-8")
+    lacking = write_file(tmp_path / "lacking.csv", "x0,x1,x3,town\n1,2,3,north\n4,5,6.5,south\n")
     with pytest.raises(InputError, match=r"lacking\.csv lacks column 'x2'"):
         preparation.apply(read_table(lacking, need_label=False))
-    words = tmp_path / "words.csv"
-    words.write_text("x0,x1,x2,x3,town\n1,2,high,3,north\n4,5,low,6,south\n", encoding="utf-8")
+    words = write_file(
+        tmp_path / "words.csv", "x0,x1,x2,x3,town\n1,2,high,3,north\n4,5,low,6,south\n"
+    )
     with pytest.raises(InputError, match=r"column 'x2' of words\.csv holds text"):
         preparation.apply(read_table(words, need_label=False))

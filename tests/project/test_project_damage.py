@@ -23,6 +23,7 @@ from aucstudio.project.store.check import check_file, repair_project
 from aucstudio.project.store.project import database as source
 from aucstudio.project.store.project.database import checksum, seal
 from aucstudio.project.store.project.project_file import ProjectFile
+from tests.conftest import write_file
 from tests.project.conftest import run_sql
 
 PARTS = ("train_rows", "test_rows", "train_positive", "test_positive", "train_scores")
@@ -232,8 +233,7 @@ def test_project_with_a_zeroed_page_is_repaired(stored, tmp_path, page):
     path, whole = stored
     data = bytearray(path.read_bytes())
     data[4096 * (page - 1) : 4096 * page] = bytes(4096)
-    damaged = tmp_path / "page.aucproj"
-    damaged.write_bytes(bytes(data))
+    damaged = write_file(tmp_path / "page.aucproj", bytes(data))
     check_visible(visible_content(damaged), whole)
     assert check_file(damaged).problems
     repaired = repair_project(damaged)

@@ -21,6 +21,7 @@ from aucstudio.project.store.project.project_file import (
     open_or_create,
 )
 from aucstudio.project.store.project.unfinished_runs import Owner
+from tests.conftest import write_file
 
 MOST_SECONDS = 60
 
@@ -88,8 +89,7 @@ def test_creation_without_hard_links_is_atomic(tmp_path, monkeypatch):
 
 
 def test_created_project_has_the_default_file_mode(tmp_path):
-    (tmp_path / "plain").write_text("")
-    mode = (tmp_path / "plain").stat().st_mode
+    mode = (write_file(tmp_path / "plain", "")).stat().st_mode
     ProjectFile.create(tmp_path / "p.aucproj")
     assert (tmp_path / "p.aucproj").stat().st_mode == mode
 

@@ -7,12 +7,12 @@ import zipfile
 
 import pytest
 
-from aucstudio.cli import main
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.readers.rejected import write_rejected
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
 from aucstudio.project.runs.experiment import DataReference
+from tests.conftest import write_file
 
 TEXT = "title\na;b;y\n1;2,5;u\n2;3,5\n3;4,5;v\na;b;y\n4;5,5;ü;9\n5;-9;u\n6;1,5;v\nTotal;9;\n"
 
@@ -64,11 +64,9 @@ def test_strict_reading_refuses_the_first_bad_row(path, read):
     assert (caught.value.line, caught.value.setting) == (4, "strict")
 
 
-def test_strict_and_missing_options(path, capsys):
-    assert main(["inspect", str(path), "--strict"]) == 2
-    assert "line 4" in capsys.readouterr().err
-    assert main(["inspect", str(path), "--missing", "-9", "--missing", "U", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+def test_strict_and_missing_options(path, printed, refused):
+    assert "line 4" in refused("inspect", path, "--strict")
+    document = printed("inspect", path, "--missing", "-9", "--missing", "U")
     missing = {column["name"]: column["missing"] for column in document["columns"]}
     assert missing == {"a": 0, "b": 1, "y": 2}
 
@@ -87,12 +85,10 @@ def test_missing_codes_are_stored_in_the_reference(path, read):
     assert later_table.missing() == {"a": 0, "b": 1, "y": 0}
 
 
-def test_control_characters_can_be_delimiters(tmp_path, capsys):
-    path = tmp_path / "hive.txt"
-    path.write_text("a\x01y\n1\x01u\n2\x01v\n3\x01u\n")
+def test_control_characters_can_be_delimiters(tmp_path, printed):
+    path = write_file(tmp_path / "hive.txt", "a\x01y\n1\x01u\n2\x01v\n3\x01u\n")
     for mark in ("\\x01", "^A"):
-        assert main(["inspect", str(path), "--delimiter", mark, "--json"]) == 0
-        names = [c["name"] for c in json.loads(capsys.readouterr().out)["columns"]]
+        names = [c["name"] for c in printed("inspect", path, "--delimiter", mark)["columns"]]
         assert names == ["a", "y"]
 
 

@@ -42,6 +42,7 @@ from aucstudio.project.store.model_file import save_model
 from aucstudio.project.store.project.project_file import ProjectFile
 from aucstudio.project.tournament.search import SearchRequest, find_best
 from aucstudio.project.tournament.verdict import verdict
+from tests.conftest import write_file
 from tests.project.test_project_damage import damage_run
 
 ROWS = 240
@@ -77,9 +78,7 @@ def changed(written, tmp_path, change):
     rows = [line.split(",") for line in lines]
     for number, row in enumerate(rows, 1):
         change(number, row)
-    path = tmp_path / "changed.csv"
-    path.write_text("\n".join([head, *map(",".join, rows)]) + "\n")
-    return path
+    return write_file(tmp_path / "changed.csv", "\n".join([head, *map(",".join, rows)]) + "\n")
 
 
 def spoiled(written, tmp_path, weight):
@@ -284,9 +283,9 @@ def test_invalid_weights_are_refused_with_their_row(written, tmp_path, record, c
     message = f"row 20 has {cell}, which is {said}"
     table = weighted(path)
     experiment = plan_on(table, "logistic", {}, Validation(), BAND)
-    with pytest.raises(InputError, match=re.escape(message)) as refused:
+    with pytest.raises(InputError, match=re.escape(message)) as caught:
         planned_run(experiment, table)
-    assert refused.value.column == "w"
+    assert caught.value.column == "w"
     failed = execute(experiment, table)
     assert (failed.status, message in failed.error) == ("failed", True)
     save_model(record.splits[0].model, model)

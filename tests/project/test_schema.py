@@ -6,7 +6,6 @@ import json
 import tempfile
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -25,6 +24,7 @@ from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
 from aucstudio.project.runs.scoring import read_to_score, scores_of
 from aucstudio.project.store.model_file import load_model, save_model
+from tests.conftest import write_file, write_parquet
 
 HEADER = ["code", "flag", "price", "dose", "when", "word", "outcome"]
 ROWS = 60
@@ -191,12 +191,8 @@ def test_parquet_numbers_match_text_levels_of_training(tmp_path):
     rows = [[k % 3 + 1, k / 4, "yes" if k % 3 else "no"] for k in range(30)]
     rows[0][0] = "1A"
     model = trained(write_csv(tmp_path / "t.csv", ["code", "x", "outcome"], rows))
-    path = tmp_path / "t.parquet"
-    with duckdb.connect() as connection:
-        connection.execute(
-            "COPY (SELECT (i % 3 + 1)::DOUBLE AS code, (i / 4)::VARCHAR AS x FROM range(30) t(i)) "
-            f"TO '{path}'"
-        )
+    cells = "(i % 3 + 1)::DOUBLE AS code, (i / 4)::VARCHAR AS x"
+    path = write_parquet(tmp_path / "t.parquet", f"SELECT {cells} FROM range(30) t(i)")
     table = read_to_score(model, path)
     assert table.column("code").values[:3].tolist() == ["1", "2", "3"]
     expected = scores_in(
@@ -219,8 +215,7 @@ def test_header_is_found_below_other_lines(study, tmp_path, before, after):
 
 def test_r_row_names_are_read_like_in_training(tmp_path):
     lines = ["a,b,outcome", *(f"r{k},{k},{k % 7},{'yes' if k % 3 else 'no'}" for k in range(30))]
-    path = tmp_path / "r.csv"
-    path.write_text("\n".join(lines))
+    path = write_file(tmp_path / "r.csv", "\n".join(lines))
     model = trained(path)
     assert model.schema.dialect.short_header == "first"
     whole = scores_in(model, path)

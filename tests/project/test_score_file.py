@@ -13,6 +13,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment_file import write_study
 from aucstudio.project.store.project.project_file import ProjectFile
+from tests.conftest import write_file
 from tests.project.test_outside_scores import train, trained
 
 ROWS = 90
@@ -24,9 +25,7 @@ def patients(tmp_path):
     lines = ["patient,x,y"]
     for k in range(ROWS):
         lines.append(f"p{k:03},{random.normal() + (k % 3 == 0):.4f},{int(k % 3 == 0)}")
-    path = tmp_path / "patients.csv"
-    path.write_text("\n".join(lines) + "\n")
-    return path
+    return write_file(tmp_path / "patients.csv", "\n".join(lines) + "\n")
 
 
 def scores_of(k):
@@ -102,8 +101,9 @@ def test_numeric_identifiers_match_in_any_spelling(tmp_path):
 def test_dates_do_not_match_numeric_identifiers(tmp_path):
     days = [f"2010-01-{k + 1:02}" for k in range(30)]
     rows = [f"{day},{k * 7 % 5},{k % 2}" for k, day in enumerate(days)]
-    (tmp_path / "t.csv").write_text("\n".join(["day,x,y", *rows]) + "\n")
-    table = read_table(tmp_path / "t.csv", label="y")
+    table = read_table(
+        write_file(tmp_path / "t.csv", "\n".join(["day,x,y", *rows]) + "\n"), label="y"
+    )
     file = tmp_path / "s.csv"
     file.write_text("\n".join(["day,s", *(f"{14610 + k},{k / 30}" for k in range(30))]) + "\n")
     with pytest.raises(InputError, match=r"holds dates and .* plain numbers"):
@@ -178,41 +178,41 @@ def test_run_id_follows_the_content_of_the_score_file(patients, scores, capsys, 
     assert "has changed since the run of its scores was made" in again.error
 
 
-def test_experiment_file_repeats_a_score_file_run(patients, scores, capsys, tmp_path):
+def test_experiment_file_repeats_a_score_file_run(patients, scores, capsys, tmp_path, printed):
     project = tmp_path / "p.aucproj"
     first = trained(
         patients, capsys, *given(scores), "--higher-is-positive", "--folds", 3, "--project", project
     )
     (record,) = ProjectFile.open(project).runs()
-    path = tmp_path / "again.toml"
-    path.write_text(write_study([record.experiment], tmp_path))
-    assert cli.main(["run", str(path), "--json", "--quiet"]) == 0
-    again = json.loads(capsys.readouterr().out)["runs"][0]
+    path = write_file(tmp_path / "again.toml", write_study([record.experiment], tmp_path))
+    again = printed("run", path, "--quiet")["runs"][0]
     assert again["id"] == first["id"]
     assert again["auc"] == first["auc"]
 
 
-def test_score_file_run_can_be_compared_and_combined(patients, scores, capsys, tmp_path):
+def test_score_file_run_can_be_compared_and_combined(
+    patients, scores, capsys, tmp_path, printed, refused
+):
     project, model = tmp_path / "p.aucproj", tmp_path / "m.aucmodel"
     train(patients, "--method", "auc-rls", "--ignore", "patient", "--project", project)
     train(patients, *given(scores), "--project", project)
-    capsys.readouterr()
-    assert cli.main(["compare", str(project), "--json"]) == 0
-    (pair,) = json.loads(capsys.readouterr().out)["pairs"]["auc"]
+    (pair,) = printed("compare", project)["pairs"]["auc"]
     assert not pair["refused"]
     combined = ["combine", str(project), "AUC-RLS", "risk", "--save-model", str(model), "--json"]
     assert cli.main(combined) == 0
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     assert run["auc"]["value"] > 0.9
-    assert cli.main(["score", str(model), str(patients)]) == 2
-    assert "lacks column 'risk'" in capsys.readouterr().err
+    assert "lacks column 'risk'" in refused("score", model, patients)
 
 
-def test_equally_named_scores_of_two_files_are_not_combined(patients, scores, capsys, tmp_path):
+def test_equally_named_scores_of_two_files_are_not_combined(
+    patients, scores, capsys, tmp_path, refused
+):
     project = tmp_path / "p.aucproj"
     trained(patients, capsys, *given(scores), "--project", project)
     other = write_scores(tmp_path / "other.csv", range(5, ROWS))
     trained(patients, capsys, *given(other), "--project", project)
     one, two = (record.id for record in ProjectFile.open(project).runs())
-    assert cli.main(["combine", str(project), one, two]) == 2
-    assert "come from different files, and both are called 'risk'" in capsys.readouterr().err
+    assert "come from different files, and both are called 'risk'" in refused(
+        "combine", project, one, two
+    )

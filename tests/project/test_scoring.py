@@ -4,7 +4,6 @@ import csv
 import dataclasses
 import json
 
-import duckdb
 import numpy as np
 import pytest
 
@@ -21,6 +20,7 @@ from aucstudio.project.runs.final_model import with_carried_threshold
 from aucstudio.project.runs.planning import plan_on, read_test_table
 from aucstudio.project.runs.scoring import read_to_score, score_file, score_table
 from aucstudio.project.store.model_file import load_model, save_model
+from tests.conftest import write_parquet
 from tests.project.test_schema import trained, write_csv
 
 HEADER = ["id", "age", "city", "dose", "outcome"]
@@ -398,8 +398,7 @@ def test_heading_lists_columns_without_reading_the_file(model_path, later, tmp_p
     schema = load_model(model_path).schema
     path = later([[*row, "words"] for row in rows_of(5)], [*HEADER, "remark"])
     assert heading(path, schema) == (*HEADER, "remark")
-    other = tmp_path / "later.parquet"
-    duckdb.sql(f"COPY (FROM read_csv('{path}')) TO '{other}' (FORMAT parquet)")
+    other = write_parquet(tmp_path / "later.parquet", f"FROM read_csv('{path}')")
     assert heading(other, schema) == (*HEADER, "remark")
     with pytest.raises(Cancelled):
         heading(path, schema, lambda _done, _words: True)

@@ -27,7 +27,7 @@ def temporary(tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setattr("tempfile.tempdir", None)
-    monkeypatch.setattr(scratch, "_own", {})
+    monkeypatch.setattr(scratch, "own_folders", {})
     yield folder
     scratch.clear()
 

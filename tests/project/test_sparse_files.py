@@ -9,6 +9,7 @@ from aucstudio.project.data.readers.formats import MATRIX, ReadOptions
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
+from tests.conftest import write_file
 
 HEAD = (
     "@relation r\n"
@@ -23,9 +24,7 @@ ROWS = (
 
 @pytest.fixture
 def path(tmp_path):
-    path = tmp_path / "thin.arff"
-    path.write_text(HEAD + ROWS)
-    return path
+    return write_file(tmp_path / "thin.arff", HEAD + ROWS)
 
 
 def cells(table):
@@ -80,8 +79,7 @@ def test_rows_of_arff_with_most_cells_given_become_a_plain_table(tmp_path):
 
 def test_a_later_sparse_file_is_read_by_the_schema(path, tmp_path):
     schema = read_table(path).schema
-    later = tmp_path / "later.arff"
-    later.write_text(HEAD + "{3 7}\n1,2,3,4,5,6,Bern,yes\n")
+    later = write_file(tmp_path / "later.arff", HEAD + "{3 7}\n1,2,3,4,5,6,Bern,yes\n")
     read = read_table(later, schema=schema)
     assert cells(read)["w3"] == [7, 4]
     later.write_text(HEAD + "{3 7}\n{7 yes}\n")
@@ -134,8 +132,6 @@ def test_numbers_in_one_sparse_file_and_text_in_the_other_are_refused(tmp_path):
 
 
 def test_rows_without_any_number_are_a_table(tmp_path):
-    path = tmp_path / "empty.arff"
-    path.write_text(HEAD + "{}\n{7 yes}\n" * 3 + "{}\n")
-    table = read_table(path)
+    table = read_table(write_file(tmp_path / "empty.arff", HEAD + "{}\n{7 yes}\n" * 3 + "{}\n"))
     assert table.classes == {"no": 4, "yes": 3}
     assert np.all(table.column("w0").values == 0)

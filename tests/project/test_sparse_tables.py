@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import tracemalloc
 from pathlib import Path
 
@@ -37,6 +36,7 @@ from aucstudio.project.store.model_file import load_model, save_model
 from aucstudio.project.survey.column_sets import most_telling
 from aucstudio.project.survey.columns import Classes, RankedColumn
 from aucstudio.project.survey.conditions import Condition, read_conditions
+from tests.conftest import write_file
 
 LINEAR = [key for key, method in METHODS.items() if method.takes_sparse]
 
@@ -129,8 +129,7 @@ def test_file_of_few_zeros_is_read_densely(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_infinite_cells_are_refused_with_their_column(tmp_path):
-    path = tmp_path / "s.svm"
-    path.write_text("1 1:1\n-1 2:1\n1 3:1 4:inf\n" + "-1 5:1\n" * 20)
+    path = write_file(tmp_path / "s.svm", "1 1:1\n-1 2:1\n1 3:1 4:inf\n" + "-1 5:1\n" * 20)
     with pytest.raises(InputError, match=r"infinite value in column 'f4'"):
         read_table(path)
 
@@ -396,18 +395,15 @@ def test_memory_follows_the_non_zero_cells(tmp_path):
 
 
 @pytest.mark.slow
-def test_commands_accept_sparse_files(path, tmp_path, capsys):
+def test_commands_accept_sparse_files(path, tmp_path, capsys, printed):
     model, project, scores = (tmp_path / name for name in ("m.aucmodel", "p.aucproj", "s.csv"))
-    assert main(["inspect", str(path), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["rows"] == 240
+    assert printed("inspect", path)["rows"] == 240
     train = ["train", str(path), "--method", "rank-svm", "--project", str(project), "--json"]
     assert main([*train, "--save-model", str(model)]) == 0
     capsys.readouterr()
     assert main(["score", str(model), str(path), "-o", str(scores)]) == 0
     assert len(scores.read_text().splitlines()) == 241
-    capsys.readouterr()
-    assert main(["verify", str(project), "--json"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)["runs"]
+    (found,) = printed("verify", project)["runs"]
     assert found["agrees"]
     assert found["found"]["faults"] == []
     assert found["found"]["solved"] is not None

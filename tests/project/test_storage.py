@@ -16,6 +16,7 @@ from aucstudio.project.scratch import BoundedCache
 from aucstudio.project.store.project import project_file
 from aucstudio.project.store.project.database import ProjectSource
 from aucstudio.project.store.project.project_file import ProjectFile, write_project
+from tests.conftest import write_file
 from tests.project.conftest import run_sql
 from tests.project.test_project_damage import fingerprint
 
@@ -90,8 +91,7 @@ def test_newer_format_is_refused_without_changes(project):
 
 @pytest.mark.parametrize("content", [b"", b"not a database at all" * 100])
 def test_files_that_are_not_projects_are_refused(tmp_path, content):
-    path = tmp_path / "no.aucproj"
-    path.write_bytes(content)
+    path = write_file(tmp_path / "no.aucproj", content)
     with pytest.raises(InputError, match="not an AUC Studio project"):
         ProjectFile.open(path)
 
@@ -108,11 +108,10 @@ def test_creating_never_overwrites(project):
 
 def test_project_is_written_atomically(plan, table, tmp_path):
     records = [execute(plan(), table), execute(plan("auc-svm"), table)]
-    target = tmp_path / "copy.aucproj"
-    target.write_text("an older file")
-    written = write_project(target, records, {"name": "größe"})
-    assert [run.id for run in written.runs()] == [record.id for record in records]
-    assert written.plan() == {"name": "größe"}
+    target = write_file(tmp_path / "copy.aucproj", "an older file")
+    stored = write_project(target, records, {"name": "größe"})
+    assert [run.id for run in stored.runs()] == [record.id for record in records]
+    assert stored.plan() == {"name": "größe"}
     before = target.read_bytes()
     with pytest.raises(InputError, match="cannot save the project as"):
         write_project(tmp_path / "no such folder" / "copy.aucproj", records, {})

@@ -9,6 +9,7 @@ from aucstudio.project.results.summary import auc_summary, pauc_summary
 from aucstudio.project.runs.experiment_file import read_study, write_study
 from aucstudio.project.runs.record import DONE
 from aucstudio.project.store.project.project_file import ProjectFile
+from tests.conftest import write_file
 
 
 @pytest.fixture
@@ -85,8 +86,7 @@ def test_digits_example_has_one_in_ten_positive(tmp_path):
 def test_names_and_roles_of_runs_round_trip(tmp_path):
     path = make_study("two-scorers", tmp_path)
     study = read_study(path)
-    again = tmp_path / "again.toml"
-    again.write_text(write_study(study.experiments, tmp_path), encoding="utf-8")
+    again = write_file(tmp_path / "again.toml", write_study(study.experiments, tmp_path))
     read = read_study(again).experiments
     assert [run.id for run in read] == [run.id for run in study.experiments]
     assert [run.name for run in read] == ["f1", "f2"]

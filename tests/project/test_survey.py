@@ -11,7 +11,7 @@ from scipy import stats
 from aucstudio.engine import roc
 from aucstudio.engine.inference import delong_interval
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.findings.separation import SHARE, areas
+from aucstudio.project.data.findings.column_areas import SHARE, alone
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
@@ -34,6 +34,7 @@ from aucstudio.project.survey.rows import (
     text_codes,
     wrong_pairs,
 )
+from tests.conftest import write_file
 
 
 def numbers(name, values, role="number"):
@@ -277,10 +278,9 @@ def test_levels_are_ranked_by_out_of_fold_positive_share(tmp_path):
     assert RankedColumn.of(texts("t", [None] * 400), made_classes(positive)) is None
     codes = {"a": 7, "b": 3, "c": 5, None: ""}
     rows = [f"{t or ''},{codes[t]},{int(one)}" for t, one in zip(towns, positive, strict=True)]
-    path = tmp_path / "t.csv"
-    path.write_text("\n".join(["town,code,y", *rows]) + "\n")
+    path = write_file(tmp_path / "t.csv", "\n".join(["town,code,y", *rows]) + "\n")
     table = read_table(path).with_roles(roles={"code": "category"}, label="y", positive="1")
-    found = areas(table)  # as reported by inspect
+    found = {name: one.area for name, one in alone(table).items()}  # as reported by inspect
     assert found["town"] == found["code"] == ranked.area()
     assert RankedColumn.of(table.column("code"), Classes.of(table)).area() == ranked.area()
 

@@ -16,6 +16,7 @@ from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference, Experiment
 from aucstudio.project.runs.experiment_file import read_study
 from aucstudio.project.runs.planning import plan_experiment, read_test_table
+from tests.conftest import write_file
 from tests.project.test_schema import write_csv
 
 HEADER = ["code", "x", "also", "outcome"]
@@ -64,10 +65,8 @@ def test_test_file_is_read_with_the_training_schema(train, test):
 @pytest.mark.parametrize("spelled", [("0", "1", "2"), ("no", "yes", "perhaps")])
 def test_unknown_class_in_a_test_file_is_refused(tmp_path, spelled):
     lines = [f"{k},{spelled[k % 3 == 0]}" for k in range(40)]
-    train = tmp_path / "train.csv"
-    train.write_text("\n".join(["x,outcome", *lines]), encoding="utf-8")
-    test = tmp_path / "test.csv"
-    test.write_text("\n".join(["x,outcome", *lines, f"3,{spelled[2]}"]), encoding="utf-8")
+    train = write_file(tmp_path / "train.csv", "\n".join(["x,outcome", *lines]))
+    test = write_file(tmp_path / "test.csv", "\n".join(["x,outcome", *lines, f"3,{spelled[2]}"]))
     with pytest.raises(InputError, match=rf"classes that the training table lacks \({spelled[2]};"):
         planned(train, test, positive=spelled[1])
 

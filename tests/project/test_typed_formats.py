@@ -17,6 +17,7 @@ from aucstudio.project.data.readers.rejected import write_rejected
 from aucstudio.project.data.readers.statistics import counted_units
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
+from tests.conftest import write_file, write_parquet
 from tests.project.test_formats import FIXTURES, write_workbook
 
 ROWS = [[k / 4, k % 9, "ab"[k % 2], "yes" if k % 3 else "no"] for k in range(40)]
@@ -57,8 +58,7 @@ def test_bytes_in_a_database_are_ignored(tmp_path):
 
 
 def parquet(path, columns):
-    duckdb.sql(f"COPY (SELECT {columns}, x % 2 AS y FROM range(40) t(x)) TO '{path}'")
-    return read_table(path)
+    return read_table(write_parquet(path, f"SELECT {columns}, x % 2 AS y FROM range(40) t(x)"))
 
 
 @pytest.mark.parametrize(
@@ -98,25 +98,24 @@ def test_parquet_durations_are_read_as_hours(tmp_path):
 
 
 def test_pandas_durations_are_read_as_hours(tmp_path):
-    path, said = tmp_path / "t.parquet", '{"field_name":"stay","numpy_type":"timedelta64[us]"}'
-    with duckdb.connect() as connection:
-        connection.execute(
-            "COPY (SELECT x AS n, 900000000 * x AS stay, x % 2 AS y FROM range(20) AS r(x)) TO "
-            f"'{path}' (FORMAT parquet, KV_METADATA {{pandas: '{{\"columns\":[{said}]}}'}})"
-        )
-    table = read_table(path)
+    said = '{"field_name":"stay","numpy_type":"timedelta64[us]"}'
+    cells = "SELECT x AS n, 900000000 * x AS stay, x % 2 AS y FROM range(20) AS r(x)"
+    pandas = f"pandas: '{{\"columns\":[{said}]}}'"
+    table = read_table(write_parquet(tmp_path / "t.parquet", cells, pandas))
     assert table.column("stay").values.tolist()[:3] == [0.0, 0.25, 0.5]
     assert has_note(table, "durations in column stay are read as hours")
 
 
-@pytest.mark.parametrize("said", ["no JSON", "[]", '{"columns":3}', '{"columns":[{}]}'])
-def test_invalid_pandas_metadata_are_ignored(tmp_path, said):
-    path = tmp_path / "t.parquet"
-    with duckdb.connect() as connection:
-        connection.execute(
-            "COPY (SELECT x AS n, x % 2 AS y FROM range(20) AS r(x)) TO "
-            f"'{path}' (FORMAT parquet, KV_METADATA {{pandas: '{said}'}})"
-        )
+INVALID = {
+    "pandas": ["no JSON", "[]", '{"columns":3}', '{"columns":[{}]}'],
+    "aucstudio.names": ['["x"]', '{"x": 1}', "3", "[1, 2]"],
+}
+
+
+@pytest.mark.parametrize(("key", "text"), [(key, one) for key in INVALID for one in INVALID[key]])
+def test_invalid_metadata_of_a_parquet_file_are_ignored(tmp_path, key, text):
+    rows = "SELECT x AS n, x % 2 AS y FROM range(20) AS r(x)"
+    path = write_parquet(tmp_path / "t.parquet", rows, f"'{key}': '{text}'")
     assert read_table(path).rows == 20
 
 
@@ -271,8 +270,7 @@ def test_label_of_arff_is_the_last_or_the_named_attribute(tmp_path, last, label)
 
 
 def test_multi_label_rows_are_refused_with_their_line(tmp_path):
-    path = tmp_path / "t.svm"
-    path.write_text("1 1:2 2:3\n1,2 1:3 2:4\n" * 20)
+    path = write_file(tmp_path / "t.svm", "1 1:2 2:3\n1,2 1:3 2:4\n" * 20)
     with pytest.raises(InputError, match="line 2: rows with several labels"):
         read_table(path)
 
@@ -407,7 +405,7 @@ def test_spellings_of_missing_values_apply_to_numbers_of_typed_files(tmp_path, e
         path.write_text("".join(json.dumps({"x": x, "y": y}) + "\n" for x, y in rows))
     else:
         listed = ", ".join(f"({x}, '{y}')" for x, y in rows)
-        duckdb.sql(f"COPY (FROM (VALUES {listed}) t(x, y)) TO '{path}'")
+        write_parquet(path, f"FROM (VALUES {listed}) t(x, y)")
     dialect = {"missing": ("-99", "None")}
     table = read_table(path, dialect=dialect)
     assert [column.missing for column in table.columns] == [8, 10]
@@ -498,30 +496,15 @@ def test_names_repeated_in_a_database_are_left_out(tmp_path, read):
 
 
 def test_total_of_a_parquet_file_is_a_row(tmp_path):
-    path = tmp_path / "t.parquet"
     listed = ", ".join(f"('{site}', {x}, {y})" for site, x, y in SITES)
-    duckdb.sql(f"COPY (FROM (VALUES {listed}, ('Total', 195.0, NULL)) t(site, x, y)) TO '{path}'")
-    assert read_table(path).rows == 41
-
-
-@pytest.mark.parametrize("names", ['["x"]', '{"x": 1}', "3", "[1, 2]"])
-def test_foreign_names_in_the_metadata_of_a_parquet_file_do_no_harm(tmp_path, names):
-    path = tmp_path / "t.parquet"
-    with duckdb.connect() as connection:
-        connection.execute(
-            "COPY (SELECT x AS n, x % 2 AS y FROM range(20) AS r(x)) TO "
-            f"'{path}' (FORMAT parquet, KV_METADATA {{'aucstudio.names': '{names}'}})"
-        )
-    assert read_table(path).rows == 20
+    cells = f"FROM (VALUES {listed}, ('Total', 195.0, NULL)) t(site, x, y)"
+    assert read_table(write_parquet(tmp_path / "t.parquet", cells)).rows == 41
 
 
 def test_preview_of_a_long_parquet_file_keeps_names_that_differ_in_case(tmp_path):
-    path = tmp_path / "t.parquet"
-    with duckdb.connect() as connection:
-        connection.execute(
-            "COPY (SELECT x AS c0, 2 * x AS c1, x % 2 AS c2 FROM range(5000) AS r(x)) TO "
-            f"'{path}' (FORMAT parquet, KV_METADATA {{'aucstudio.names': '[\"a\",\"A\",\"y\"]'}})"
-        )
+    cells = "SELECT x AS c0, 2 * x AS c1, x % 2 AS c2 FROM range(5000) AS r(x)"
+    names = '\'aucstudio.names\': \'["a","A","y"]\''
+    path = write_parquet(tmp_path / "t.parquet", cells, names)
     head = HeadReader(path, tmp_path).read(ImportChoices())
     assert not head.whole
     assert head.settings == {"missing", "limits"}

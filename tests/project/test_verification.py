@@ -241,10 +241,9 @@ def test_verdict_names_the_optimum_only_if_near(project):
 # --- the command
 
 
-def test_command_verifies_a_run_and_stores_the_result(project, capsys):
+def test_command_verifies_a_run_and_stores_the_result(project, capsys, printed):
     second = project.read().records[1]
-    assert main(["verify", str(project.path), "RankBoost", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = printed("verify", project.path, "RankBoost")
     (run,) = document["runs"]
     assert (document["agrees"], run["run"], run["agrees"]) == (True, second.id, True)
     assert run["found"]["repeated"] == 0
@@ -283,9 +282,8 @@ def test_command_returns_status_1_for_a_difference(tmp_path, make, capsys):
         (["RankBoost", "--split", "2"], "split 2 is not one of them"),
     ],
 )
-def test_command_refuses_unknown_runs_and_splits(project, capsys, words, sentence):
-    assert main(["verify", str(project.path), *words]) == 2
-    assert sentence in capsys.readouterr().err
+def test_command_refuses_unknown_runs_and_splits(project, refused, words, sentence):
+    assert sentence in refused("verify", project.path, *words)
 
 
 def test_interrupted_command_returns_130(project, capsys, monkeypatch):

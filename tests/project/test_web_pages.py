@@ -4,12 +4,11 @@ import pytest
 
 from aucstudio.project.data.table import read_table
 from aucstudio.project.errors import InputError
+from tests.conftest import write_file
 
 
 def page(tmp_path, body, encoding="utf-8", name="export.xls"):
-    path = tmp_path / name
-    path.write_bytes(body.encode(encoding))
-    return path
+    return write_file(tmp_path / name, body.encode(encoding))
 
 
 def rows_of(*rows):

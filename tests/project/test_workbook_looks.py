@@ -8,6 +8,7 @@ import pytest
 
 from aucstudio.project.data.readers.workbook import looks
 from aucstudio.project.data.table import read_table
+from tests.conftest import write_file
 
 NAMES = ["id", "age", "rate", "town", "y"]
 
@@ -146,8 +147,7 @@ def test_formulas_of_empty_text_are_not_reported(tmp_path):
 
 
 def test_invalid_workbooks_have_no_display_properties(tmp_path):
-    path = tmp_path / "t.xlsx"
-    path.write_bytes(b"no archive")
+    path = write_file(tmp_path / "t.xlsx", b"no archive")
     assert not looks(path, "Data").rows
     for content in (b"", b"<workbook/>", b"<a><sheet name='Data'/></a>"):
         with zipfile.ZipFile(path, "w") as archive:

@@ -94,7 +94,7 @@ class StumpSearch:
         order, rising = by_digits(self._X[self.rows, k])
         self._order[k] = order
         into = self._is_last[k], self._block[k], self._bounds[k], self._is_pure[k]
-        _lay_out(order, rising, *into)
+        cut_into_blocks(order, rising, *into)
 
     def best(self, potential: Array, pause: Callable[[float], None]) -> Stump | None:
         """Find the stump of the largest ``|r|``, or None if no ``|r|`` exceeds rounding.
@@ -138,7 +138,7 @@ class StumpSearch:
 
 
 @kernel
-def _lay_out(
+def cut_into_blocks(
     order: RowNumbers,
     rising: Array,
     is_last: Mask,

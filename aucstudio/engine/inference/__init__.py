@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     )
 
 
-_LATE = {
+LATE = {
     "bands": "Band bootstrap_band kolmogorov_band pointwise_band",
     "folds": "GroupArea equality_test folds_interval",
     "resampling": "bootstrap_interval bootstrap_test cost_threshold_interval resamples",
@@ -68,7 +68,7 @@ _LATE = {
 
 
 def __getattr__(name: str) -> Any:
-    for module, names in _LATE.items():
+    for module, names in LATE.items():
         if name in names.split():
             return getattr(importlib.import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

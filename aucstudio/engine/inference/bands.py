@@ -130,14 +130,14 @@ def bootstrap_band(
     """
     check_level(level)
     m, n = Sampling.of(ranking).groups
-    curve, drawn = ranking.curve, _largest_deviations(ranking, draws, seed, progress)
+    curve, drawn = ranking.curve, largest_deviations(ranking, draws, seed, progress)
     floor = math.log(2 / (1 - level)) / math.sqrt(min(m, n))
     c = max(float(np.quantile(drawn, level)), floor)
     method = f"fixed width, {draws} bootstrap draws"
     return _displaced(curve, c / math.sqrt(n), c / math.sqrt(m), grid, level, method)
 
 
-def _largest_deviations(
+def largest_deviations(
     ranking: roc.Ranking, draws: int, seed: int, progress: Progress | None
 ) -> Array:
     """Draw the half-width c that each resampled curve needs, with units of groups or rows."""

@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     )
 
 
-_LATE = {
+LATE = {
     "measures": "Line PointMeasure accuracy average_precision cost_curve cost_line describe "
     "equal_error_rate f_measure gain h_measure ks lift precision precision_recall skew_of "
     "weighted_relative_accuracy",
@@ -91,7 +91,7 @@ _LATE = {
 
 
 def __getattr__(name: str) -> Any:
-    for module, names in _LATE.items():
+    for module, names in LATE.items():
         if name in names.split():
             return getattr(importlib.import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

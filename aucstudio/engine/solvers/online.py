@@ -88,6 +88,11 @@ class Saddle:
         p, which is known here; the paper counts it on the way.
     zeta, radius, kappa : float
 
+    Attributes
+    ----------
+    w, centre : ndarray
+        The present iterate: w, and a, b and alpha.
+
     References
     ----------
     Ying, Wen and Lyu (2016), Stochastic online AUC maximization.
@@ -95,7 +100,7 @@ class Saddle:
 
     def __init__(self, size: int, share: float, zeta: float, radius: float, kappa: float) -> None:
         self._constants = share, zeta, radius, kappa
-        self._w, self._mean = np.zeros(size), np.zeros(size)
+        self.w, self._mean = np.zeros(size), np.zeros(size)
         self.centre = np.zeros(3)
         self._sums = np.zeros(3)
         self.work = 2.0 * size
@@ -111,7 +116,7 @@ class Saddle:
 
     def learn(self, F: Features, visits: Visits) -> None:
         order, positive = visits
-        state = self.centre, self._sums, self._w, self._mean
+        state = self.centre, self._sums, self.w, self._mean
         _saddle_steps(F, order, positive, *self._constants, *state, np.empty(F.shape[1]))
 
 

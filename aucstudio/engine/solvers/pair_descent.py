@@ -84,7 +84,7 @@ def solve_pair_descent(
         work, or after an interior point's step.
     """
     limit = max(_LEAST_LIMIT, float(len(K)) ** 3) if limit is None else limit
-    begin = _Descent(pairs, K, c, margin, tol, functools.partial(monitor.stage, "pairs"))
+    begin = Descent(pairs, K, c, margin, tol, functools.partial(monitor.stage, "pairs"))
     first = _descend(begin, limit, monitor, scorer)
     if first.converged or monitor.stopped:
         return first
@@ -121,7 +121,7 @@ def _solve_inside(
     return dataclasses.replace(done, coefficients=accurate)
 
 
-def _descend(descent: _Descent, limit: float, monitor: Monitor, scorer: MakeScorer) -> PairSolution:
+def _descend(descent: Descent, limit: float, monitor: Monitor, scorer: MakeScorer) -> PairSolution:
     pause = functools.partial(monitor.stage, "scores")
     iteration, done, stopped = 0, False, False
     while not (done or stopped or descent.at_rest or descent.work > limit):
@@ -139,7 +139,7 @@ def _descend(descent: _Descent, limit: float, monitor: Monitor, scorer: MakeScor
     return dataclasses.replace(descent.best, n_iter=iteration)
 
 
-class _Descent:
+class Descent:
     """The iterate, its scores, and the best of the iterates seen."""
 
     def __init__(

@@ -86,7 +86,7 @@ class _Newton:
         dw, along, db = w - here.weights, scores - here.scores, b - here.b
         fall = space.inner(here.weights, dw, along)
         bend = space.inner(dw, dw, along)
-        t = _search(slack, self._y * (along + db), self._costs, fall, bend)
+        t = line_search(slack, self._y * (along + db), self._costs, fall, bend)
         there = self._measure(
             here.weights + t * dw, here.scores + t * along, here.b + t * db, here.n_iter + 1
         )
@@ -154,7 +154,7 @@ def _among(K: Array, active: Mask, pause: Pause) -> Array:
     return block
 
 
-def _search(slack: Array, closing: Array, costs: Array, fall: float, bend: float) -> float:
+def line_search(slack: Array, closing: Array, costs: Array, fall: float, bend: float) -> float:
     """Minimise fall t + bend t²/2 + sum_i C_i (slack_i - t closing_i)_+² over t > 0.
 
     The derivative is increasing and piecewise linear, so that Newton's method with a bracket ends

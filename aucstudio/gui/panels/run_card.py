@@ -258,7 +258,9 @@ class RunDetails(Card):
         self.rows.addWidget(self.area, stretch=1)
 
     def _add_buttons(self) -> None:
-        self.reuse = push_button("reuse_button", verb=self._on_reuse)
+        self.reuse = push_button(
+            "reuse_button", verb=lambda: self.session.reuse_settings(self._run or "")
+        )
         self.export = push_button("export_button")
         self.rows.addLayout(across(self.reuse, self.export, around=(0, 0, 8, 0)))
 
@@ -349,10 +351,6 @@ class RunDetails(Card):
         shown = self.session.run(self.session.selected)
         if shown is not None:
             prompts.show_error(self, shown.record.error, shown.record.traceback)
-
-    def _on_reuse(self) -> None:
-        if self.session.selected is not None:
-            self.session.reuse_settings(self.session.selected)
 
 
 class _Warnings(QWidget):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, Qt
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QAction, QBrush, QColor, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QFrame,
@@ -379,10 +379,10 @@ class RunsPanel(QWidget):
         view.selectionModel().selectionChanged.connect(lambda *_: self._show_count())
         self._edited = delayed(self, 0, self._show_selection)
         view.itemDelegate().closeEditor.connect(lambda *_: self._edited.start())
-        view.layout_changed.connect(self._keep_look)
+        view.layout_changed.connect(lambda: preferences().put_in("tables", _LOOK, view.look()))
         view.check_asked.connect(self.actions_.toggle_checks)
         view.remove_asked.connect(self.actions_.remove)
-        view.menu_asked.connect(self._on_menu)
+        view.menu_asked.connect(lambda at: self.actions_.run_menu().popup(at))
 
     def _outdate_notice(self) -> None:
         if not self.notice.isHidden():
@@ -430,7 +430,7 @@ class RunsPanel(QWidget):
             self.session.select(shown.record.id)
 
     def _show_selection(self) -> None:
-        if self.view.is_editing:  # changing the current row would end it
+        if self.view.delegate.is_editing:  # changing the current row would end it
             return
         row, marks = self.model.row_of(self.session.selected), self.view.selectionModel()
         if row < 0:
@@ -441,16 +441,6 @@ class RunsPanel(QWidget):
         if present.row() != row or not marks.isRowSelected(row):
             marks.setCurrentIndex(index, _Select.ClearAndSelect | _Select.Rows)
             self.view.scrollTo(index)
-
-    def _on_menu(self, at: QPoint) -> None:
-        self.make_menu().popup(at)
-
-    def make_menu(self) -> QMenu:
-        """Make the menu of the chosen runs."""
-        return self.actions_.run_menu()
-
-    def _keep_look(self) -> None:
-        preferences().put_in("tables", _LOOK, self.view.look())
 
     def offer_again(self, run: ShownRun, again: Callable[[], object]) -> None:
         """Choose the run that equals the requested one, and offer to repeat it."""

@@ -359,6 +359,7 @@ class RunsTable(TableView):
 
     Attributes
     ----------
+    delegate : RowDelegate
     layout_changed : Signal
         Columns were chosen, moved or resized, or the rows sorted.
     check_asked, remove_asked : Signal
@@ -377,12 +378,12 @@ class RunsTable(TableView):
         self._model = model
         self._chosen: list[str] | None = None
         self._widths: dict[str, int] = {}
-        self._delegate = RowDelegate(self)
-        self.setItemDelegate(self._delegate)
+        self.delegate = RowDelegate(self)
+        self.setItemDelegate(self.delegate)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setEditTriggers(_Trigger.DoubleClicked | _Trigger.EditKeyPressed)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setMinimumHeight(_LEAST_ROWS * self._delegate.row_height())
+        self.setMinimumHeight(_LEAST_ROWS * self.delegate.row_height())
         self._set_up_header()
 
     def _set_up_header(self) -> None:
@@ -510,11 +511,6 @@ class RunsTable(TableView):
         """Return the run of the current row."""
         return self._model.run_at(self.currentIndex().row())
 
-    @property
-    def is_editing(self) -> bool:
-        """Whether a row is being edited."""
-        return self._delegate.is_editing
-
     def rename(self) -> None:
         """Open the editor of the name of the current run."""
         index = self.currentIndex().siblingAtColumn(0)
@@ -526,7 +522,7 @@ class RunsTable(TableView):
 
     def refresh_font(self) -> None:
         """Set the height of rows for the present font."""
-        self.verticalHeader().setDefaultSectionSize(self._delegate.row_height())
+        self.verticalHeader().setDefaultSectionSize(self.delegate.row_height())
         self.fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Callable
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -157,18 +156,13 @@ class WelcomePage(QWidget):
     def _read(self) -> None:
         paths = tuple(self._entries)
         if paths:
-            self._reader.start(paths, lambda post: _outlines(paths, post))
+            describe = ((path, describe_file(path)) for path in paths)
+            self._reader.start(paths, lambda post: any(map(post, describe)))
 
     def _on_outline(self, message: tuple[Path, Any]) -> None:
         path, found = message
         if path in self._entries:
             self._entries[path].show_facts(found.kind, found.facts, found.is_there)
-
-
-def _outlines(paths: tuple[Path, ...], post: Callable[[Any], bool]) -> None:
-    for path in paths:
-        if post((path, describe_file(path))):
-            return
 
 
 class _RocSketch(QWidget):

@@ -189,13 +189,7 @@ class Plan:
 
     def as_json(self) -> dict[str, Any]:
         """Return the plan as plain data."""
-        document = dataclasses.asdict(self)
-        document["params"] = {
-            method: {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
-            for method, values in self.params.items()
-        }
-        document["preparation"] = self.preparation.given()
-        return document
+        return dataclasses.asdict(self) | {"preparation": self.preparation.given()}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Plan:
@@ -207,10 +201,7 @@ class Plan:
             If a value has another type, or is one that no plan can have.
         """
         plan = typed.convert(document, cls)
-        params = {
-            method: {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-            for method, values in plan.params.items()
-        }
+        params = {method: typed.with_tuples(values) for method, values in plan.params.items()}
         return dataclasses.replace(plan, params=params)
 
 

@@ -20,7 +20,7 @@ from aucstudio.project.data.validation import Validation, require_enough
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.summary import WHOLE, compute_figures
 from aucstudio.project.results.thresholds import Target
-from aucstudio.project.runs.estimate import check_size, check_size_at_once
+from aucstudio.project.runs.estimate import check_size_at_once
 from aucstudio.project.runs.experiment import (
     MARKER,
     Band,
@@ -32,7 +32,7 @@ from aucstudio.project.runs.planning import (
     PlannedRun,
     check_groups,
     joinable,
-    plan_experiment,
+    plan_on,
     scored_by,
 )
 from aucstudio.project.runs.record import FAILED, RunRecord, find_twin
@@ -125,20 +125,11 @@ class Runs:
         InputError, InvalidSetting
             If it cannot be run.
         """
-        table, plan = self._table(), plan or self._session.plan
-        data = DataReference.to_table(table)
+        table, plan = self.table(), plan or self._session.plan
         method = method or plan.method
         tuning = Tuning(plan.tune_by, seed=plan.validation.seed) if tuned else None
-        experiment = plan_experiment(
-            data,
-            method,
-            plan.settings(method),
-            plan.validation,
-            plan.band,
-            tuning,
-            plan.preparation,
-        )
-        check_size(experiment, table)
+        how = plan.settings(method), plan.validation, plan.band, tuning, plan.preparation
+        experiment = plan_on(table, method, *how)
         check_groups(plan.validation, table)
         return experiment
 
@@ -159,11 +150,11 @@ class Runs:
         InputError
             If the column is no score, the plan tests on another file, or the rows cannot be split.
         """
-        plan, table = self._session.plan, self._table()
+        plan, table = self._session.plan, self.table()
         if joined is not None:
             column, table = joined.scores.name, joinable(joined.table, plan.validation)
-        data, settings = DataReference.to_table(scored_by(table, column)), {"direction": direction}
-        planned = plan_experiment(data, MARKER, settings, plan.validation, plan.band)
+        settings = {"direction": direction}
+        planned = plan_on(scored_by(table, column), MARKER, settings, plan.validation, plan.band)
         check_groups(plan.validation, table)
         planned = dataclasses.replace(planned, name=column)
         self.queue([planned if joined is None else planned.with_score_file(joined.scores)], table)
@@ -210,14 +201,15 @@ class Runs:
         same = find_twin(experiment, (run.record for run in self._session.shown_runs()))
         return None if same is None else self._session.run(same.id)
 
-    def _table(self) -> Table:
+    def table(self) -> Table:
+        """Return the open table; InputError without one."""
         if self._session.table is None:
             raise InputError("open a table first", setting="data")
         return self._session.table
 
     def queue(self, experiments: Sequence[Experiment], table: Table | None = None) -> None:
         """Start or queue runs on a table, by default the open one."""
-        table, study = table or self._table(), self._session.study
+        table, study = table or self.table(), self._session.study
         titles = [experiment.title for experiment in experiments]
         looks = study.plan.free_looks(titles, study.runner.taken_looks())
         for experiment, look in zip(experiments, looks, strict=True):
@@ -338,9 +330,7 @@ class FindBest:
         )
 
         session = self._session
-        table, plan = session.table, session.plan
-        if table is None:
-            raise InputError("open a table first", setting="data")
+        table, plan = self._runs.table(), session.plan
         if session.study.tournament.busy:
             raise InputError("a search for the best model is already running")
         check_searchable(table)
@@ -413,18 +403,15 @@ class FindBest:
         InputError, InvalidSetting
             If it cannot be run.
         """
-        table = self._session.table
-        if table is None:
-            raise InputError("open the table first", setting="data")
-        planned = plan_experiment(
-            DataReference.to_table(table),
-            entry.method,
-            entry.params,
-            standings.validation,
-            standings.fpr_range or self._session.plan.band,
+        plan = dataclasses.replace(
+            self._session.plan,
+            method=entry.method,
+            params={entry.method: entry.params},
+            validation=standings.validation,
+            band=standings.fpr_range or self._session.plan.band,
             preparation=standings.preparation,
         )
-        self._runs.queue([planned])
+        self._runs.queue([self._runs.planned(plan=plan)])
 
     def _take_standings(self, study: StudyState, standings: Standings) -> None:
         """List the best run and the simplest that is not significantly worse; hide the others.

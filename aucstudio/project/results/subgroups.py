@@ -188,10 +188,10 @@ def _counts(split: SplitResult) -> NDArray[np.bool_]:
 def _whole(split: SplitResult, fpr: float) -> float:
     rows = ~split.test_positive
     weights = None if split.test_weights is None else split.test_weights[rows]
-    return _lowest(split.test_scores[rows], fpr, weights)
+    return lowest_threshold(split.test_scores[rows], fpr, weights)
 
 
-def _lowest(
+def lowest_threshold(
     negatives: NDArray[np.floating[Any]], fpr: float, weights: Array | None = None
 ) -> float:
     """Return the lowest threshold with no more false positives than a rate allows."""
@@ -228,7 +228,9 @@ def _group(
     rows = sum(len(part.positive) for part in parts)
     threshold = math.nan
     if len(parts) == 1 and ranked:
-        threshold = _lowest(ranked[0].t, band[1], ranked[0].weights and ranked[0].weights[1])
+        threshold = lowest_threshold(
+            ranked[0].t, band[1], ranked[0].weights and ranked[0].weights[1]
+        )
     return Subgroup(
         level,
         positives,

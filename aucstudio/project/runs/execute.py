@@ -68,8 +68,13 @@ def execute(
     table: AnyTable,
     test_table: AnyTable | None = None,
     listen: Listener | None = None,
+    only: int | None = None,
+    searched: Search | None = None,
+    kept: Any = None,
 ) -> RunRecord:
     """Run an experiment to its record; failures are recorded, not raised.
+
+    A split does not depend on the others.
 
     Parameters
     ----------
@@ -80,31 +85,14 @@ def execute(
         The table of the scheme ``"file"``.
     listen : callable, optional
         Called with :class:`Progress`; a true answer stops the run, which keeps finished splits.
-    """
-    return _Run(experiment, listen).execute(table, test_table)
-
-
-def execute_split(
-    experiment: Experiment,
-    table: AnyTable,
-    test_table: AnyTable | None,
-    k: int,
-    searched: Search | None = None,
-    listen: Listener | None = None,
-    kept: Any = None,
-) -> RunRecord:
-    """Run the k-th split of an experiment to a record of it alone; failures are recorded.
-
-    The result is the same as in :func:`execute`: a split does not depend on the others.
-
-    Parameters
-    ----------
+    only : int, optional
+        Number of the one split to run.
     searched : Search, optional
-        The search of the split, if it was done before.
+        The search of this split, if it was done before.
     kept : object, optional
-        Results of other fits on its training rows that this fit can use.
+        Results of other fits on its training rows that its fit can use.
     """
-    return _Run(experiment, listen, k, searched, kept).execute(table, test_table)
+    return _Run(experiment, listen, only, searched, kept).execute(table, test_table)
 
 
 def training_rows(experiment: Experiment, table: AnyTable, k: int) -> Rows:
@@ -125,11 +113,7 @@ def failure_sentence(error: Exception) -> str:
 
 @dataclasses.dataclass(eq=False)
 class _Run:
-    """The state of one execution.
-
-    ``only`` is the number of the split to run, None for all of them; the other attributes are those
-    of :func:`execute_split`.
-    """
+    """The state of one execution; see :func:`execute`."""
 
     experiment: Experiment
     listen: Listener | None

@@ -369,8 +369,4 @@ class Experiment:
         read: dict[str, Any] = {
             key: DataReference.from_json(value) for key, value in tables.items()
         }
-        params = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in found.params.items()
-        }
-        return dataclasses.replace(found, params=params, **read)
+        return dataclasses.replace(found, params=typed.with_tuples(found.params), **read)

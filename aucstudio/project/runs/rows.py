@@ -313,7 +313,7 @@ def fit(
 
     Weights are divided by their mean over the rows that count. Their scale then does not matter,
     and a cost that is summed over the rows keeps its meaning. ``kept`` is that of
-    :func:`~aucstudio.project.runs.execute.execute_split`.
+    :func:`~aucstudio.project.runs.execute.execute`.
     """
     X: Any = train.X
     with without_convergence_warnings():  # the fit has a note on convergence

@@ -120,13 +120,17 @@ class Evaluator:
     metric : str
     candidates : tuple of mappings
     folds : int
+    rows : ndarray of int
+        The training rows.
+    splits : list of (ndarray of int, ndarray of int)
+        Training and held-out rows of each fold, as places among ``rows``.
     """
 
     def __init__(self, experiment: Experiment, table: Table, rows: Rows) -> None:
         tuning, validation = experiment.tuning, experiment.validation
         assert tuning is not None, "nothing is to be tuned"
         self._method, self._params = METHODS[experiment.method], experiment.params
-        self._experiment, self._tuning, self._table, self._rows = experiment, tuning, table, rows
+        self._experiment, self._tuning, self._table, self.rows = experiment, tuning, table, rows
         labelled = np.flatnonzero(table.labelled())
         places = np.searchsorted(labelled, rows)
         self._positive = table.is_positive()[places]
@@ -138,11 +142,11 @@ class Evaluator:
         self._cached: tuple[int, Part, Part] | None = None
         self.metric = tuning.metric
         self.candidates = tuple(candidates(self._method, self._params, tuning.seed))
-        self._splits: list[tuple[Rows, Rows]] = []
+        self.splits: list[tuple[Rows, Rows]] = []
         if tuning.metric != LEAVE_PAIR_OUT:
             forward = validation.scheme == FORWARD
-            self._splits = self._steps(validation, places) if forward else self._drawn_folds()
-        self.folds = max(1, len(self._splits))
+            self.splits = self._steps(validation, places) if forward else self._drawn_folds()
+        self.folds = max(1, len(self.splits))
 
     def _steps(self, validation: Validation, places: Rows) -> list[tuple[Rows, Rows]]:
         """Split the training rows forward in time; fewer steps if a step would lack a class."""
@@ -225,11 +229,11 @@ class Evaluator:
         """Prepare training and held-out rows; those of the last fold are cached."""
         if self._cached is None or self._cached[0] != fold:
             self._cached = None
-            train, test = self._splits[fold]
-            preparation = self._learn(self._rows[train])
+            train, test = self.splits[fold]
+            preparation = self._learn(self.rows[train])
             trained, held = (
                 (
-                    prepared(preparation, self._table, self._rows[part]),
+                    prepared(preparation, self._table, self.rows[part]),
                     self._positive[part],
                     None if self._weights is None else self._weights[part],
                 )
@@ -267,7 +271,7 @@ class Evaluator:
     def _pairs_out(
         self, _fold: int, group: Sequence[int], check: StepCallback
     ) -> Iterator[tuple[int, float | str]]:
-        X = self._learn(self._rows).apply(self._table, self._rows, for_fit=True)
+        X = self._learn(self.rows).apply(self._table, self.rows, for_fit=True)
         method = self._method(**{**self._params, **self.candidates[group[0]]})
         values = [self.candidates[k]["regularization"] for k in group]
         found = method.leave_pair_out(

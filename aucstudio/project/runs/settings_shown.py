@@ -14,6 +14,7 @@ from aucstudio.engine.crossfit.members import is_listed, read_list
 from aucstudio.engine.params import Param, declared_params
 from aucstudio.notices import text
 from aucstudio.notices.words import range_words, setting_words
+from aucstudio.project import typed
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.tuning import candidates
@@ -134,8 +135,8 @@ def chosen_settings(method: str, params: Mapping[str, Any], hidden: Container[st
     return _assignments(
         method,
         {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in params.items()
+            name: value
+            for name, value in typed.with_tuples(params).items()
             if name in known and name not in hidden and value != known[name].default
         },
     )

@@ -196,9 +196,9 @@ def repair_project(path: str | Path, target: str | Path | None = None) -> Repair
 def _readable(record: RunRecord, lost: list[str]) -> RunRecord:
     """Return a run with the splits that can be read, and note the others."""
     splits = [split for split in (_whole(split, lost) for split in record.splits) if split]
-    if len(splits) == len(record.splits) or record.status != DONE:
-        return dataclasses.replace(record, splits=tuple(splits))
-    return dataclasses.replace(record, splits=tuple(splits), status=STOPPED)
+    is_whole = len(splits) == len(record.splits) or record.status != DONE
+    status = record.status if is_whole else STOPPED
+    return dataclasses.replace(record, splits=tuple(splits), status=status)
 
 
 def _whole(split: SplitResult, lost: list[str]) -> SplitResult | None:

@@ -52,14 +52,17 @@ def is_unsaved(project: Path) -> bool:
 
 def new_unsaved_project(data: Path | None) -> ProjectFile:
     """Make a project file for a study without a name."""
-    folder = unsaved_folder()
     stem = data.stem if data is not None else "study"
     stamp = datetime.datetime.now().strftime(_STAMP)
+    return ProjectFile.create(_made(unsaved_folder()) / f"{stem} {stamp}.aucproj")
+
+
+def _made(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(folder, error) from error
-    return ProjectFile.create(folder / f"{stem} {stamp}.aucproj")
+    return folder
 
 
 def unsaved_projects() -> list[Path]:
@@ -160,14 +163,10 @@ def keep_text(text: str) -> Path:
     """
     if not text.strip():
         raise input_error("clipboard_empty")
-    folder, data = pasted_folder(), text.encode("utf-8", "replace")
-    path = folder / f"pasted-{hashlib.sha256(data).hexdigest()[:_DIGITS]}.txt"
+    data = text.encode("utf-8", "replace")
+    path = _made(pasted_folder()) / f"pasted-{hashlib.sha256(data).hexdigest()[:_DIGITS]}.txt"
     if not path.exists():
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise cannot_write(folder, error) from error
-        write_atomically(path, data.decode("utf-8"))
+        write_atomically(path, data)
     return path
 
 
@@ -192,8 +191,7 @@ def keep_stream(source: BinaryIO, folder: Path) -> Path:
         If nothing comes, or it cannot be written.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        made = folder / "standard-input.part"
+        made = _made(folder) / "standard-input.part"
         with made.open("wb") as file:
             shutil.copyfileobj(source, file)
         with made.open("rb") as file:

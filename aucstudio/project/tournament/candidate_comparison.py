@@ -221,7 +221,7 @@ class CandidateComparison:
                 method, spent = task[0].method, self.budget.spent
                 value = self._alone(tuple(self.of_method(method))).value
                 self.course.append(Milestone(spent, value, method))
-                self._after = self._time_after()
+                self._after = self.seconds_after()
         self.not_begun = [member for member in self.entrants if member not in self._known]
 
     def _order(self) -> list[Member]:
@@ -295,7 +295,7 @@ class CandidateComparison:
         a_fit = float(np.mean(own)) if own else pace * self._expected[member]
         return (self.n_folds - len(own)) * a_fit / self._at_once
 
-    def _time_after(self) -> float:
+    def seconds_after(self) -> float:
         """Predict the seconds that the tests and the final refit will take."""
         testing = sum(map(self.seconds_of_test, (*self.methods(), COMBINATION)))
         nested = self._seconds_of_choice(self.n_folds * _BAGS)

@@ -35,7 +35,7 @@ from aucstudio.project.data.validation import FOLDS as K_FOLDS
 from aucstudio.project.errors import InputError, input_error
 from aucstudio.project.results.comparison import pair_tests
 from aucstudio.project.results.summary import WHOLE
-from aucstudio.project.runs.execute import execute_split, failure_sentence, refit
+from aucstudio.project.runs.execute import execute, failure_sentence, refit
 from aucstudio.project.runs.experiment import DataReference, require_band
 from aucstudio.project.runs.final_model import with_carried_threshold
 from aucstudio.project.runs.planning import (
@@ -405,7 +405,7 @@ class _Search:
         except ValueError as error:
             self._failed.append(entry.method)
             return f"{member}: {error}"
-        record = execute_split(experiment, self.table, self._test_table, 0, None, listen, outcomes)
+        record = execute(experiment, self.table, self._test_table, listen, only=0, kept=outcomes)
         if record.error:
             self._failed.append(entry.method)
             return f"{member}: {record.error}"

@@ -86,7 +86,7 @@ class Cluster:
 
     def hold(self, thing: Any) -> Any:
         """Return a placeholder of a large argument: sent once, and fetched by each worker."""
-        return self._client.submit(_same, thing, pure=False)
+        return self._client.submit(identity, thing, pure=False)
 
     @property
     def places(self) -> int:
@@ -234,7 +234,8 @@ def _import_distributed() -> Any:
         raise input_error("no_distributed") from error
 
 
-def _same(thing: Any) -> Any:
+def identity(thing: Any) -> Any:
+    """Return an argument, which a worker then holds."""
     return thing
 
 

@@ -40,6 +40,8 @@ class Job(Generic[Message, Result]):
     result : Result or None
     error : BaseException or None
         The exception of the work, :class:`~aucstudio.engine.monitor.Stopped` included.
+    thread : Thread
+        It runs on after the work was abandoned.
     """
 
     def __init__(
@@ -56,11 +58,11 @@ class Job(Generic[Message, Result]):
         self.result: Result | None = None
         self.error: BaseException | None = None
         # A daemon, since a call that cannot be interrupted must not keep the program open.
-        self._thread = threading.Thread(target=self._run, name="aucstudio-job", daemon=True)
+        self.thread = threading.Thread(target=self._run, name="aucstudio-job", daemon=True)
 
     def start(self) -> None:
         """Start the work; at most once."""
-        self._thread.start()
+        self.thread.start()
 
     def stop(self) -> None:
         """Request a stop; the job ends within a second in any case."""

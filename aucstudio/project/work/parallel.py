@@ -15,7 +15,7 @@ from typing import Any
 from aucstudio.engine.monitor import Stopped
 from aucstudio.project.data.table import Table
 from aucstudio.project.errors import input_error
-from aucstudio.project.runs.execute import execute_split, training_rows
+from aucstudio.project.runs.execute import execute, training_rows
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.planning import PlannedRun
 from aucstudio.project.runs.progress import Listener, Progress, RemoteProgress
@@ -229,4 +229,4 @@ def evaluate(
 def fit_split(experiment: Experiment, tables: Tables, k: int, searched: Search | None) -> RunRecord:
     """Fit a split to its record."""
     one_thread()
-    return execute_split(experiment, *tables, k, searched)
+    return execute(experiment, *tables, only=k, searched=searched)

@@ -63,7 +63,7 @@ def _converted_columns(
             values, beyond = on_calendar(convert, values)
             remarks += [found("format_far_days", name, days=beyond)] if beyond else []
         if labels := about.variable_value_labels.get(name):
-            values, is_named = _labelled(values, labels, kinds.get(name))
+            values, is_named = replace_codes(values, labels, kinds.get(name))
             present = () if is_named else {*values} & labels.keys()
             named = [f"{spell(v)} is {labels[v].strip()!r}" for v in labels if v in present]
             kept += [f"{name!r} ({listed(named, _MOST_TOLD)})"] if named else []
@@ -110,7 +110,7 @@ def _are_codes(values: Iterable[Any]) -> bool:
     )
 
 
-def _labelled(
+def replace_codes(
     values: list[Any], labels: Mapping[Any, str], kind: str | None
 ) -> tuple[list[Any], bool]:
     """Replace codes by unique labels if every code that occurs has one.

@@ -180,10 +180,10 @@ def _repeats_names(source: Source) -> bool:
         if not source.header or len(header) < _SHORTEST_HEADER:
             return False
         # Each of several joined files may have a byte-order mark.
-        return _holds_line(file, {header, codecs.BOM_UTF8 + header})
+        return holds_line(file, {header, codecs.BOM_UTF8 + header})
 
 
-def _holds_line(file: BinaryIO, beginnings: set[bytes]) -> bool:
+def holds_line(file: BinaryIO, beginnings: set[bytes]) -> bool:
     """Return whether a line begins with one of some bytes; reads pieces, to save memory."""
     wanted, last = [b"\n" + beginning for beginning in beginnings], b"\n"
     longest = max(map(len, beginnings))
@@ -259,7 +259,7 @@ def rejected_rows(source: Source, rejects: Sequence[tuple[int, int, str]]) -> Le
         return LeftOut()
     numbers, places, texts = zip(*rejects, strict=True)
     with source.path.open("rb") as file:
-        if _holds_line(file, {b"\n", b"\r\n"}):
+        if holds_line(file, {b"\n", b"\r\n"}):
             raise NeedsTidyingError
     cutter = Cutter(source.dialect, len(source.names))
     cut = cutter.rows("\n".join(texts).split("\n"))
