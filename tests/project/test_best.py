@@ -652,13 +652,13 @@ def test_leaderboard_table_has_a_line_per_entry(board):
 @pytest.fixture
 def order(monkeypatch):
     """List the methods as they are tested on the held-out rows, and the refit among them."""
-    steps, test, refit = [], search.execute_split, search.refit
+    steps, test, refit = [], search.execute, search.refit
 
-    def tested(experiment, *more):
+    def tested(experiment, *rows, **more):
         steps.append(experiment.method)
-        return test(experiment, *more)
+        return test(experiment, *rows, **more)
 
-    monkeypatch.setattr(search, "execute_split", tested)
+    monkeypatch.setattr(search, "execute", tested)
     monkeypatch.setattr(search, "refit", lambda *of: steps.append("refit") or refit(*of))
     return steps
 

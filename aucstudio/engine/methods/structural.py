@@ -53,7 +53,6 @@ _ALL_TIED = 1e-8
 _FINEST_TOL = 1e-12
 _AT_ZERO = 25  # iterations without a better w than 0, after which a wider range is tried
 _NARROW = 0.05  # length of a range that has to be widened as a rule
-_LOWER, _LEAST_SHARE = 10.0, 1e-6  # of C, where it is asked whether w = 0 is best
 
 
 @dataclasses.dataclass
@@ -154,26 +153,6 @@ class RiskMinimiser:
             return self._mean_difference(risk)
         return found
 
-    def fix_origin(self, name: Hashable, risk: Risk) -> Direction:
-        """Find out at lower and lower C whether w = 0 is best, which does not depend on C.
-
-        Return w = 0 with the certificate met, or what a direction found at a lower C leads to;
-        neither where even that stalls.
-        """
-        C, found = self.C, Direction(weights=np.zeros(self.features.shape[1]), objective=self.C)
-        try:
-            while self.C > _LEAST_SHARE * C and not self.monitor.stopped:
-                self.C /= _LOWER
-                found = self.minimise(name, risk)
-                if found.converged or not self.ranks_nothing(found.weights):
-                    break
-        finally:
-            self.C = C
-        if not self.ranks_nothing(found.weights):
-            return self.minimise(name, risk, found.weights)
-        share = found.gap / max(found.objective, np.finfo(float).tiny)
-        return dataclasses.replace(found, objective=C, gap=share * C, needed=self._tol * C)
-
     def go_on(
         self, risk: Risk, start: Array | None, cuts: Cuts, most_at_zero: int | None = None
     ) -> Direction:
@@ -255,50 +234,36 @@ class RangeSVM(StructuralSVM):
         """Minimise the surrogate over the range asked for, or the first wider one that ranks.
 
         It takes long to know that w = 0 is best. A range where it seems to be is left for a wider
-        one; from that the search goes back as long as the narrower one ranks, too. If none does,
-        no still narrower one would: of ranges from 0, half the range has at least twice the
-        surrogate of the whole, minus 1, so that it exceeds its value at 0 wherever the whole does.
+        one; from that the search goes back as long as the narrower one ranks, too. Where w = 0 is
+        best it is so for every lower beta, too: the n beta negatives whose scores count in full,
+        the highest in each direction, are higher on average.
         """
         ranges, first = list(widening(self._asked())), 0
         for k, used in enumerate(ranges):
-            brief = _AT_ZERO if used[0] == 0.0 and k + 1 < len(ranges) else None
-            found = self._over(search, used, brief)
+            brief = _AT_ZERO if used != (0.0, 1.0) else None
+            found = self._over(search, used, most_at_zero=brief)
             if search.monitor.stopped or not search.ranks_nothing(found.weights):
                 break
             if found.converged:
                 first = k + 1
+        # Another start leads away from w = 0, near which there can be too many planes.
         for asked in reversed(ranges[first : ranges.index(used)]):
-            narrower = self._over(search, asked)
+            narrower = self._over(search, asked, found.weights)
             if search.monitor.stopped or search.ranks_nothing(narrower.weights):
                 break
             found, used = narrower, asked
         return found, used
 
     def _over(
-        self, search: RiskMinimiser, used: Range, most_at_zero: int | None = None
+        self,
+        search: RiskMinimiser,
+        used: Range,
+        start: Array | None = None,
+        most_at_zero: int | None = None,
     ) -> Direction:
-        """Minimise the surrogate over a range; w = 0 only where it is known to be best.
-
-        With ``most_at_zero`` also where no w was better within so many iterations.
-
-        At a large C the planes near w = 0 can be so many that the search stalls there. Another
-        start leads away from it, or a small C shows that 0 is best: the subgradients at 0 are
-        the same for every C.
-        """
+        """Minimise the surrogate over a range."""
         name, risk = (type(self).key, used), self._risk(search.positive, *used)
-        found = search.minimise(name, risk, most_at_zero=most_at_zero)
-        if most_at_zero is not None or not self._in_doubt(search, found):
-            return found
-        whole = search.minimise((type(self).key, (0.0, 1.0)), self._risk(search.positive, 0.0, 1.0))
-        found = search.minimise(name, risk, whole.weights)
-        if self._in_doubt(search, found):
-            found = search.fix_origin(name, risk)
-        return found
-
-    @staticmethod
-    def _in_doubt(search: RiskMinimiser, found: Direction) -> bool:
-        stopped = search.monitor.stopped
-        return search.ranks_nothing(found.weights) and not (found.converged or stopped)
+        return search.minimise(name, risk, start, most_at_zero)
 
 
 def notes(asked: Range, used: Range, nothing: bool) -> tuple[Notice, ...]:

@@ -139,9 +139,18 @@ def statement(standings: Standings, higher: tuple[str, float] | None = None) -> 
         return Statement.of(head, *remarks)
     found = standings.verdict or Verdict(text("best_none"))
     headline, why = _headline(standings) or found.best, why_lower(standings)[1]
-    above = "" if higher is None else text("best_below_run", name=higher[0], value=higher[1])
+    above = (
+        ""
+        if higher is None
+        else text(
+            "best_below_run",
+            name=higher[0],
+            value=higher[1],
+            in_range=standings.fpr_range is not None,
+        )
+    )
     return Statement.of(
-        typeset(" ".join(filter(None, (headline, above, _untried(standings))))),
+        typeset(" ".join(filter(None, (above, headline, _untried(standings))))),
         text("best_tested_file", file=file) if file else "",
         as_sentence(standings.error) if standings.error else "",
         *map(typeset, dict.fromkeys((found.choice, why, found.runner_up, found.settles))),
