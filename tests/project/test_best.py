@@ -359,7 +359,6 @@ def test_large_table_is_compared_on_a_sample_of_rows_and_tested_on_all(tmp_path,
     assert {one.method for one in board.entries} == {"logistic", "auc-rls", "auc-ensemble"}
     assert board.ended == "done"
     # The single method is yet to profit from all rows.
-    assert board.choice.errors < 0
     assert board.best.method != "auc-ensemble"
 
 

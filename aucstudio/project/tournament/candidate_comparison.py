@@ -87,16 +87,12 @@ class Selection:
         if there is nothing to compare.
     error : float or None
         Standard error of the lead.
-    errors : float
-        Standard errors by which the single method had to lead; negative ones are those by which
-        the combination had to.
     """
 
     member: Member | None
     inner: CriterionEstimate
     lead: float | None = None
     error: float | None = None
-    errors: float = ERRORS
 
 
 @dataclasses.dataclass(eq=False)
@@ -367,21 +363,20 @@ class CandidateComparison:
         """Select the final model by the training rows alone.
 
         The combination, unless the best single method leads it by :data:`ERRORS` standard errors.
-        Of models of a sample the best single one, unless the combination leads it by as much: the
-        single one is yet to be trained on all rows. Then it is one for which there is time.
+        Of models of a sample the best single one for which there is time, if there is one: it is
+        yet to be trained on all rows.
         """
         ready = self.ready
-        able = [member for member in ready if self.every == 1 or not self._is_too_slow(member)]
+        able = [m for m in ready if self.every > 1 and not self._is_too_slow(m)]
         best = max(able or ready, key=self.measure)
-        if len(ready) == 1:
+        if able or len(ready) == 1:
             return Selection(best, self._alone((best,)))
         single, combined = self._nested(tuple(ready)), self._combination
         rows = self.criterion, self.positive, single, combined, self.weights, self.groups
         lead, error = lead_of(*rows)
-        errors = ERRORS if self.every == 1 else -ERRORS
-        if lead > errors * error:
-            return Selection(best, self._alone(tuple(ready)), lead, error, errors)
-        return Selection(None, self.combined, lead, error, errors)
+        if lead > ERRORS * error:
+            return Selection(best, self._alone(tuple(ready)), lead, error)
+        return Selection(None, self.combined, lead, error)
 
     def _is_too_slow(self, member: Member) -> bool:
         """Return whether no time is left for a fit of a method on all training rows."""

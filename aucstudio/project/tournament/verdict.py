@@ -29,7 +29,7 @@ from aucstudio.project.results.thresholds import curve_of, vertex_of
 from aucstudio.project.runs.model import Model
 from aucstudio.project.runs.record import RunRecord
 from aucstudio.project.runs.settings_shown import member_words
-from aucstudio.project.tournament.candidate_comparison import Selection
+from aucstudio.project.tournament.candidate_comparison import ERRORS, Selection
 from aucstudio.project.tournament.standings import (
     COMBINATION,
     LEFT,
@@ -280,8 +280,7 @@ def _choice(choice: Selection | None) -> str:
     """Return why the combination or a single method was selected."""
     if choice is None or choice.lead is None:
         return ""
-    most, sampled = abs(choice.errors), choice.errors < 0
-    return text("search_choice", lead=choice.lead, error=choice.error, errors=most, sampled=sampled)
+    return text("search_choice", lead=choice.lead, error=choice.error, errors=ERRORS)
 
 
 def _runner_up(result: SearchResult) -> str:
@@ -350,7 +349,7 @@ def best_document(result: SearchResult, table: Table, model: str | None = None) 
     records = [result.records[entry.method] for entry in tested]
     choice, document = result.choice, result_document(table, records, result.band)
     if choice is not None and choice.lead is not None:
-        compared = {"lead": choice.lead, "error": choice.error, "errors": choice.errors}
+        compared = {"lead": choice.lead, "error": choice.error, "errors": ERRORS}
     else:
         compared = None  # there was nothing to compare
     document |= {
