@@ -23,7 +23,7 @@ from aucstudio.project.results.report import write_model_card, write_report
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.experiment_file import command_line, write_study
 from aucstudio.project.store.files import write_atomically
-from aucstudio.project.store.scores_file import write_csv
+from aucstudio.project.store.scores_file import CsvForm, write_csv
 
 _COPY_DPI = 2 * printing.SCREEN_DPI
 _REPORT_SHEET = printing.Sheet(width=170.0, height=120.0, font=9.0)
@@ -166,8 +166,8 @@ def columns_as_csv(
 ) -> str:
     """Return columns as CSV with a header; numbers keep every digit, missing values are empty."""
     text = io.StringIO()
-    write_csv(text, [columns, *zip(*columns.values(), strict=True)], delimiter)
-    return text.getvalue()
+    write_csv(text, [columns, *zip(*columns.values(), strict=True)], CsvForm(delimiter))
+    return text.getvalue().replace("\N{NO-BREAK SPACE}", " ")  # of names of runs
 
 
 def _script(experiment: Experiment, path: Path, views: Sequence[str]) -> str:

@@ -195,3 +195,28 @@ def test_card_is_of_a_listed_column_during_a_search(listed, qtbot):
     assert pointed == ["city"]
     search(made, qtbot, "", 30)
     assert pointed == ["city"]
+
+
+def test_keys_select_the_column_that_they_go_to(listed, qtbot):
+    made = listed(wide_table(30))
+    made.list.setFocus()
+    made.list.setCurrentIndex(made.model.index(3, 0))
+    control = Qt.KeyboardModifier.ControlModifier
+    for key, how, row in (
+        (Qt.Key.Key_Home, control, 0),
+        (Qt.Key.Key_End, control, 29),
+        (Qt.Key.Key_Home, Qt.KeyboardModifier.NoModifier, 0),
+        (Qt.Key.Key_Down, control, 1),
+        (Qt.Key.Key_End, Qt.KeyboardModifier.NoModifier, 29),
+    ):
+        qtbot.keyClick(made.list, key, how)
+        assert (made.list.currentIndex().row(), made.list.selected_rows()) == (row, [row])
+
+
+def test_counts_of_a_long_table_are_not_cut(listed):
+    table = wide_table(6)
+    columns = tuple(Column.of_cells(f"f{k}", np.arange(2e5), 0, 200_000) for k in range(5))
+    made = listed(dataclasses.replace(table, columns=(*columns, table.columns[-1])))
+    made.resize(900, 400)
+    for place in (2, 3):
+        assert made.list.sizeHintForColumn(place) <= made.list.columnWidth(place)

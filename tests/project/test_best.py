@@ -14,7 +14,7 @@ from aucstudio.cli import main
 from aucstudio.engine import METHODS
 from aucstudio.engine.cost import Cost
 from aucstudio.engine.crossfit.fitting import CrossFit
-from aucstudio.engine.crossfit.folds import best_alone, draw_folds, nested_scores, sampled_rows
+from aucstudio.engine.crossfit.folds import best_alone, draw_folds, nested_scores
 from aucstudio.engine.crossfit.members import Member, is_listed, read_list, write_list
 from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.engine.methods.logistic import Logistic
@@ -360,16 +360,6 @@ def test_large_table_is_compared_on_a_sample_of_rows_and_tested_on_all(tmp_path,
     assert board.ended == "done"
     # The single method is yet to profit from all rows.
     assert board.best.method != "auc-ensemble"
-
-
-@pytest.mark.parametrize("grouped", [False, True])
-def test_sample_of_rows_has_both_classes_in_proportion_and_whole_groups(grouped):
-    rng = np.random.default_rng(0)
-    positive, groups = rng.random(6000) < 0.1, rng.integers(900, size=6000)
-    drawn = sampled_rows(positive, groups if grouped else None, 4, seed=1)
-    assert drawn.mean() == pytest.approx(0.25, abs=0.03)
-    assert drawn[positive].mean() == pytest.approx(0.25, abs=0.05)
-    assert not grouped or not set(groups[drawn]) & set(groups[~drawn])
 
 
 def test_fit_interrupted_by_the_time_limit_is_excluded(table, monkeypatch):

@@ -28,9 +28,9 @@ from aucstudio.engine.crossfit.folds import (
     best_alone,
     draw_folds,
     fewest_units,
+    fold_numbers,
     lead_of,
     nested_scores,
-    sampled_rows,
 )
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.ensembles.selection import (
@@ -153,8 +153,10 @@ class CandidateComparison:
         estimators = {member: share_trees(one, self.n_folds) for member, one in made.items()}
         self._at_once = processors()
         self.every = self._sampling(estimators)
-        trained = sampled_rows(self.positive, self.groups, self.every, self.seed)
-        folds = [(train[trained[train]], held) for train, held in self._folds]
+        folds = self._folds
+        if self.every > 1:
+            drawn = fold_numbers(self.positive, self.groups, self.every, self.seed) == 0
+            folds = [(train[drawn[train]], held) for train, held in folds]
         rows = self.X, self.positive, folds
         self.fits = CrossFit(*rows, estimators, self.criterion, Monitor(), self.weights)
         self._unfit |= self.fits.failed  # by then those that take no weights

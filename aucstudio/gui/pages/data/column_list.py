@@ -26,7 +26,7 @@ from aucstudio.project.data.columns import NUMERIC_ROLES, ROLES, Column, spell_c
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.columns import Classes, ColumnAreas
 
-_NAME, _AREA, _ROLE = 0, 1, 4
+_NAME, _AREA, _COUNTS, _ROLE = 0, 1, (2, 3), 4
 _AIR = 20  # pixels around a role
 _LINE = 24
 _WIDTHS = (100, 70, 54, 56, 66, 66, 84, 84)
@@ -118,6 +118,7 @@ class Overview(QWidget):
         menu = QMenu(self.role_button)
         menu.setToolTipsVisible(True)
         menu.aboutToShow.connect(self._offer_roles)
+        menu.aboutToHide.connect(self.role_button.update)  # Qt does not after a shortcut key
         self.role_button.setMenu(menu)
         tips = control_words("column_role_tip")["choices"]
         return {
@@ -196,6 +197,9 @@ class Overview(QWidget):
         widths = [scaled(width) for width in _WIDTHS]
         longest = max(room(role_words(role)) for role in ROLES) + scaled(_AIR)
         widths[_ROLE] = max(widths[_ROLE], longest)
+        most = room(f"{0 if self._table is None else self._table.rows:,}") + scaled(_AIR)
+        for place in _COUNTS:
+            widths[place] = max(widths[place], most)
         names = min(self.list.sizeHintForColumn(_NAME), scaled(_WIDEST_NAME))
         widths[_NAME] = max(widths[_NAME], names)
         for place, width in enumerate(widths):
@@ -333,7 +337,8 @@ class Overview(QWidget):
 
 def _ranked(table: Table) -> tuple[object, ...]:
     """Return what the areas of a table depend on: not its roles."""
-    return table.label, table.positive, table.absent, [c.different for c in table.columns]
+    cells = [column.different for column in table.columns]
+    return table.label, table.positive, table.absent, table.parts, cells
 
 
 def _can_be(column: Column, role: str) -> bool:
