@@ -350,16 +350,22 @@ def test_large_table_is_compared_on_a_sample_of_rows_and_tested_on_all(tmp_path,
     monkeypatch.setattr(Logistic, "estimate", estimate)
     monkeypatch.setattr(candidate_comparison, "processors", lambda: 1)
     clock = SlowClock()  # by which fits take no time
-    few = [Member.of("logistic"), Member.of("auc-rls")]
-    board = find_best(table, HELD_OUT, folds=3, entrants=few, budget=Budget(30.0, clock=clock))
+    one = [Member.of("logistic")]
+    board = find_best(table, HELD_OUT, folds=3, entrants=one, budget=Budget(30.0, clock=clock))
     train = board.records["logistic"].splits[0].n_train
     assert train == sizes[3] == 1400
     # One row of eight: a smaller sample would have too few positives.
     assert all(rows == pytest.approx(train * 2 / 3 / 8, abs=6) for rows in sizes[:3])
-    assert {one.method for one in board.entries} == {"logistic", "auc-rls", "auc-ensemble"}
     assert board.ended == "done"
-    # The single method is yet to profit from all rows.
+
+
+def test_models_of_a_sample_leave_the_choice_to_single_methods(table, monkeypatch):
+    monkeypatch.setattr(CandidateComparison, "sampling", lambda *_: 2)
+    monkeypatch.setattr(candidate_comparison, "lead_of", lambda *_: (-1.0, 0.01))
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK)
+    assert set(board.records) == {"logistic", "auc-rls", "auc-ensemble"}
     assert board.best.method != "auc-ensemble"
+    assert board.model is not None
 
 
 def test_fit_interrupted_by_the_time_limit_is_excluded(table, monkeypatch):
