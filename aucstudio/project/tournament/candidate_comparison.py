@@ -155,7 +155,8 @@ class CandidateComparison:
         self.every = self.sampling(estimators)
         folds = self._folds
         if self.every > 1:
-            drawn = fold_numbers(self.positive, self.groups, self.every, self.seed) == 0
+            # With the seed of the folds the sample would be rows of one fold.
+            drawn = fold_numbers(self.positive, self.groups, self.every, self.seed + 1) == 0
             folds = [(train[drawn[train]], held) for train, held in folds]
         rows = self.X, self.positive, folds
         self.fits = CrossFit(*rows, estimators, self.criterion, Monitor(), self.weights)
