@@ -120,7 +120,7 @@ class Sentence(QWidget):
         headline = unbroken(self._statement.headline)
         inside, measure = self.headline.contentsRect(), self.headline.fontMetrics()
         lines = self._headline_lines()
-        seen = _wrapped(headline, lines, inside.width() - _SPARE, measure)
+        seen = wrapped(headline, lines, inside.width() - _SPARE, measure)
         is_cut, is_open = seen.replace("\n", " ") != headline, self.more_button.isChecked()
         self.headline.setText(seen)
         padding = self.headline.height() - inside.height()
@@ -178,13 +178,13 @@ class Sentence(QWidget):
             self.fit()
 
 
-def _wrapped(words: str, lines: int, width: int, measure: QFontMetrics) -> str:
+def wrapped(words: str, lines: int, width: int, measure: QFontMetrics) -> str:
     """Break a text into lines of a width; the last one is elided."""
     if lines > 1 and measure.horizontalAdvance(words) > width:
         fitting = measure.elidedText(words, Qt.TextElideMode.ElideRight, width)
         first = fitting[:-1].rpartition(" ")[0]
         if first:
-            following = _wrapped(words[len(first) + 1 :], lines - 1, width, measure)
+            following = wrapped(words[len(first) + 1 :], lines - 1, width, measure)
             return f"{first}\n{following}"
     return measure.elidedText(words, Qt.TextElideMode.ElideRight, width)
 
