@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QScrollArea, QWidget
 
@@ -68,7 +67,6 @@ class Workplace:
         self.exports = Exports(window, session, self.deck, actions)
         panels = self.data_panel, self.validation_panel, self.method_panel
         setup = scrolled(down(*panels, STRETCH, around=(0, 0, 6, 0)))
-        setup.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the controls in it
         self.sides = Sides(setup, middle, self.runs_panel)
         self.deck.view_shown.connect(self.sides.show_middle)
         data, validation, method = panels
