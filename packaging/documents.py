@@ -397,7 +397,7 @@ class Verification(TypedDict):
 
 
 class Column(TypedDict):
-    """A column; range and parts are there for dates."""
+    """A column; range and parts are there for dates, auc_by says what was ranked."""
 
     name: str
     role: str
@@ -407,6 +407,7 @@ class Column(TypedDict):
     missing: int
     distinct: int
     auc: float | None
+    auc_by: Literal["value", "share", "presence"] | None
     range: NotRequired[list[str]]
     parts: NotRequired[list[str]]
 

@@ -289,10 +289,15 @@ def test_gui_has_no_nested_event_loops():
 
 
 @pytest.mark.slow
-def test_command_line_does_not_load_qt():
-    code = (
-        "import sys, aucstudio.cli, aucstudio.project.work.submit; print('PySide6' in sys.modules)"
-    )
+@pytest.mark.parametrize(
+    ("loaded", "other"),
+    [
+        ("aucstudio.cli, aucstudio.project.work.submit", "PySide6"),
+        ("aucstudio.engine", "numba"),
+    ],
+)
+def test_import_does_not_load_a_library_of_another_layer(loaded, other):
+    code = f"import sys, {loaded}; print({other!r} in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
@@ -330,10 +335,3 @@ def test_compiled_code_releases_the_gil():
     for path in (PACKAGE / "engine").rglob("*.py"):
         if path.name not in ("compiled.py", "code_cache.py"):
             assert not any(name.split(".")[0] == "numba" for name in imports(path)), path
-
-
-@pytest.mark.slow
-def test_engine_import_does_not_load_the_compiler():
-    code = "import sys, aucstudio.engine; print('numba' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

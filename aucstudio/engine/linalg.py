@@ -229,14 +229,10 @@ class KernelFactor:
         near = np.zeros_like(near) if visible else near
         beta = near.copy()
         left = w - self.F.T @ near
-        beta[self.pivots] += _substitute(self.L, left, transposed=True)
+        beta[self.pivots] += scipy.linalg.solve_triangular(
+            self.L, left, lower=True, trans=True, check_finite=False
+        )
         return beta
-
-
-def _substitute(L: Array, b: Array, *, transposed: bool = False) -> Array:
-    """Solve L x = b, or L^T x = b."""
-    x: Array = scipy.linalg.solve_triangular(L, b, lower=True, trans=transposed, check_finite=False)
-    return x
 
 
 def kernel_factor(K: Array) -> KernelFactor:

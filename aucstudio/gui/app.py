@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import importlib
 import logging
 import os
 import sys
@@ -18,7 +19,7 @@ from PySide6.QtWidgets import QApplication
 from aucstudio import __version__
 from aucstudio.gui.common.theme import apply_theme, set_text_size
 from aucstudio.gui.main_window import MainWindow
-from aucstudio.gui.state.background import ticking
+from aucstudio.gui.state.background import Turns, ticking
 from aucstudio.gui.state.preferences import preferences
 from aucstudio.gui.windows import the_windows
 from aucstudio.project import scratch
@@ -63,6 +64,15 @@ class Collector(QObject):
 
 
 _SWITCH_SECONDS = 0.0005
+# What the workplace needs, without and with Qt.
+_PLAIN_LIBRARIES = (
+    *("pydoc", "xml.etree.ElementTree"),
+    *("aucstudio.project.data.preview", "aucstudio.project.results.calibration"),
+)
+_QT_LIBRARIES = (
+    *("PySide6.QtCore", "PySide6.QtGui", "PySide6.QtWidgets"),
+    *("pyqtgraph", "aucstudio.gui.common.view", "aucstudio.gui.exports", "aucstudio.gui.workplace"),
+)
 
 
 def make_application(theme: str | None = None) -> QApplication:
@@ -139,15 +149,22 @@ def run_application(path: str | None = None, *, sample: bool = False) -> int:
 
 def get_ready(window: MainWindow) -> None:
     """Make the workplace while the start page is shown."""
-    loading = _load_the_rest()
+    loading, turns = _load_the_rest(), Turns(window)
 
     def look() -> None:
         if loading.ended:
             waiting.stop()
-            assert window.workplace
+            loads = (functools.partial(_load_classes, library) for library in _QT_LIBRARIES)
+            turns.ask(*loads, window.begin_workplace)
 
     waiting = ticking(window, 50, look)
     waiting.start()
+
+
+def _load_classes(library: str) -> None:
+    """Load a library; PySide makes a class at its first use, and pyqtgraph uses all of them."""
+    loaded = importlib.import_module(library)
+    assert all(hasattr(loaded, name) for name in dir(loaded))
 
 
 @functools.cache
@@ -157,6 +174,8 @@ def _load_the_rest() -> Job[None, None]:
     def load(_post: object) -> None:
         from aucstudio.engine import METHODS, inference
 
+        for library in _PLAIN_LIBRARIES:
+            importlib.import_module(library)
         assert all(METHODS.values())
         inference.pauc_interval([0, 0, 1, 1], [0.1, 0.3, 0.2, 0.4], 0.0, 0.5)
 

@@ -72,14 +72,13 @@ class Exports(QObject):
         session, actions = self._session, self._actions
         chosen = session.run(session.selected)
         shows_views = session.table is not None or bool(session.shown_runs())
-        has_figure = shows_views and bool(self._deck.active().plots())
         has_model = chosen is not None and bool(chosen.record.splits)
         has_results = any(run.record.splits for run in session.shown_runs())
         actions.enable("export_model score_table model_card", has_model)
         actions.enable("export_script", chosen is not None)
         actions.enable("export_report", has_results)
-        actions.enable("export_figure copy_figure", has_figure)
-        actions.enable("export_figure_data copy_figure_data", shows_views)
+        figures = "export_figure copy_figure export_figure_data copy_figure_data"
+        actions.enable(figures, shows_views)
 
     def _on_export_model(self) -> None:
         run, kept = self._chosen(), self._export_choices
@@ -122,7 +121,7 @@ class Exports(QObject):
         runs = {r.look.name: r.record for r in self._session.shown_runs() if r.record.splits}
         first, active = self._deck.view(self._deck.names[0]), self._deck.active()
         first.refresh()
-        views = {view.title: view for view in (first, active) if view.plots()}
+        views = {view.title: view for view in (first, active)}
         pictures = {t: printing.draw(view, _REPORT_SHEET).svg() for t, view in views.items()}
         band, table = self._session.plan.band, self._session.table
         more = [block for view in self._deck.made_views() for block in view.report_blocks()]

@@ -42,11 +42,18 @@ _SIDES = ("setup", "runs")
 
 
 class MainWindow(StudyWindow):
-    """The window; owns a session and passes it to panels and views."""
+    """The window; owns a session and passes it to panels and views.
+
+    Attributes
+    ----------
+    has_workplace : bool
+        Whether the workplace is complete.
+    """
 
     def __init__(self, place: Place | None = None) -> None:
         super().__init__(place)
         self._workplace: Workplace | None = None
+        self.has_workplace = False
         self.files = Files(self, self.session, self.actions_)
         self._lay_out()
         self._connect()
@@ -77,21 +84,27 @@ class MainWindow(StudyWindow):
     @property
     def workplace(self) -> Workplace:
         """Page area and side columns; made when they are first requested."""
+        workplace = self.begin_workplace()
+        if not self.has_workplace:
+            workplace.making.take_all()
+        return workplace
+
+    def begin_workplace(self) -> Workplace:
+        """Begin to make the workplace, a part in each turn of the event loop."""
         if self._workplace is None:
             from aucstudio.gui.workplace import Workplace
 
             self._workplace = Workplace(self, self.session, self.actions_, self._middle)
-            self.centre.addWidget(self.deck)
-            self._rows.addWidget(self.workplace.sides, stretch=1)
-            self._connect_workplace()
-            self._refresh_best()
-            self._refresh_state()
+            self._workplace.making.ask(self._show_workplace)
         return self._workplace
 
-    @property
-    def has_workplace(self) -> bool:
-        """Whether the workplace has been made."""
-        return self._workplace is not None
+    def _show_workplace(self) -> None:
+        self.has_workplace = True
+        self.centre.addWidget(self.deck)
+        self._rows.addWidget(self.workplace.sides, stretch=1)
+        self._connect_workplace()
+        self._refresh_best()
+        self._refresh_state()
 
     @property
     def deck(self) -> Deck:

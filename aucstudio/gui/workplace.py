@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QScrollArea, QWidget
+from PySide6.QtWidgets import QWidget
 
 from aucstudio.gui.common.focus import focus_within
 from aucstudio.gui.common.layouts import STRETCH, down, scrolled
@@ -25,6 +25,7 @@ from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.gui.panels.method_panel import MethodPanel
 from aucstudio.gui.panels.runs_panel import RunsPanel
 from aucstudio.gui.panels.validation_panel import ValidationPanel
+from aucstudio.gui.state.background import Turns
 from aucstudio.gui.state.session import Session
 
 DATA, MODEL = "data_view", "model_view"
@@ -32,6 +33,8 @@ DATA, MODEL = "data_view", "model_view"
 
 class Workplace:
     """The columns and the pages of one window; a page is made when it is first shown.
+
+    It is complete when all turns of ``making`` are taken.
 
     Parameters
     ----------
@@ -48,11 +51,34 @@ class Workplace:
     ) -> None:
         for package in ("aucstudio.gui", "pyqtgraph"):
             catch_errors_of_overrides(package)
+        self._window, self._session, self._actions = window, session, actions
+        self.making = Turns(window)
+        self.making.ask(self._make_setup, self._make_runs, self._make_deck)
+        self.making.ask(partial(self._lay_out, middle), self._connect)
+
+    def _make_setup(self) -> None:
+        session, actions = self._session, self._actions
         self.data_panel = DataPanel(session)
         self.validation_panel = ValidationPanel(session)
         self.method_panel = MethodPanel(session, actions.run, actions.tune, actions.find_best)
-        self.runs_panel = RunsPanel(session)
-        self.deck = Deck({view.name: partial(_make, session, view) for view in VIEWS})
+        panels = self.data_panel, self.validation_panel, self.method_panel
+        self._setup = scrolled(down(*panels, STRETCH, around=(0, 0, 6, 0)))
+        self._setup.setParent(self._window)
+
+    def _make_runs(self) -> None:
+        self.runs_panel = RunsPanel(self._session)
+        self.runs_panel.setParent(self._window)
+
+    def _make_deck(self) -> None:
+        self.deck = Deck({view.name: partial(_make, self._session, view) for view in VIEWS})
+        self.deck.setParent(self._window)
+        self.exports = Exports(self._window, self._session, self.deck, self._actions)
+
+    def _lay_out(self, middle: QWidget) -> None:
+        self.sides = Sides(self._setup, middle, self.runs_panel)
+
+    def _connect(self) -> None:
+        actions = self._actions
         handlers: Mapping[str, Callable[..., object]] = {
             "data": self._show_rows,
             "columns": self._show_columns,
@@ -63,13 +89,9 @@ class Workplace:
             "best": actions.find_best.trigger,
             "export": actions.export_model.trigger,
         }
-        session.asked.connect(lambda what, about: handlers[what](*about))
-        self.exports = Exports(window, session, self.deck, actions)
-        panels = self.data_panel, self.validation_panel, self.method_panel
-        setup = scrolled(down(*panels, STRETCH, around=(0, 0, 6, 0)))
-        self.sides = Sides(setup, middle, self.runs_panel)
+        self._session.asked.connect(lambda what, about: handlers[what](*about))
         self.deck.view_shown.connect(self.sides.show_middle)
-        data, validation, method = panels
+        data, validation, method = self.data_panel, self.validation_panel, self.method_panel
         for number, (panel, part, field) in enumerate(
             (
                 (data, data, data.label_combo),
@@ -79,16 +101,14 @@ class Workplace:
             ),
             1,
         ):
-            go = partial(self._go_to_card, setup, panel, part, field)
-            QShortcut(QKeySequence(f"Alt+{number}"), window, go)
+            go = partial(self._go_to_card, panel, part, field)
+            QShortcut(QKeySequence(f"Alt+{number}"), self._window, go)
 
-    def _go_to_card(
-        self, setup: QScrollArea, panel: QWidget, part: QWidget, field: QWidget | None
-    ) -> None:
+    def _go_to_card(self, panel: QWidget, part: QWidget, field: QWidget | None) -> None:
         """Show a card of the set-up from its title, and move the focus to a field of it."""
         self.sides.show_side("setup", True)
         focus_within(part, field)
-        setup.verticalScrollBar().setValue(panel.y())
+        self._setup.verticalScrollBar().setValue(panel.y())
 
     def _show_rows(self, rows: tuple[int, ...], part: str) -> None:
         """Show rows of the table, or a part of it, in the page Data; Back returns from there."""

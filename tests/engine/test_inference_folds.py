@@ -87,6 +87,27 @@ def test_range_without_negatives_has_no_interval():
     assert whole.reason
 
 
+@pytest.mark.parametrize("shares", [None, [1.0, 1.0, 2.0]])
+def test_perfect_folds_have_the_bounds_of_all_their_pairs(shares):
+    found = inference.folds_interval(
+        [fold(k, 5, 9, mu=50.0) for k in range(3)], 0, 1, shares=shares
+    )
+    pairs = 15 if shares is None else 10  # a fold of half the weight allows 5 / 0.5
+    assert (found.value, found.high) == (1.0, 1.0)
+    assert found.low == pytest.approx(0.025 ** (1 / pairs))
+    tied = [roc.Ranking.of([True, False] * 6, np.zeros(12)) for _ in range(2)]
+    found = inference.folds_interval(tied, 0.0, 1.0)
+    assert found.low < 0.5 < found.high
+
+
+def test_rounding_is_no_variance_between_splits():
+    again = np.nextafter([1.0, 1.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0])
+    assert math.isnan(inference.splits_interval(again, 0.95, 0.25).low)
+    found = inference.splits_test([0.9, 0.7, 0.8], [0.8, 0.6, 0.7], 75, 25)
+    assert found.difference == pytest.approx(0.1)
+    assert math.isnan(found.p)
+
+
 @pytest.mark.parametrize("sampled", ["groups", "weights"])
 def test_reason_names_what_leaves_too_few_negatives(sampled):
     rng, y = np.random.default_rng(2), np.arange(640) < 40

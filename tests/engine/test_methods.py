@@ -409,12 +409,7 @@ def test_degenerate_data_yield_finite_scores(method, name):
     assert np.isfinite(fitted.decision_function(X)).all()
     assert math.isfinite(fitted.objective_)
     assert set(fitted.predict(X)) <= {0, 1}
-
-
-@every_case
-def test_equal_rows_score_alike(method):
-    X, y = degenerate()["equal rows"]
-    assert np.ptp(clone(method).fit(X, y).scorer_(X)) <= 1e-9
+    assert name != "equal rows" or np.ptp(fitted.scorer_(X)) <= 1e-9
 
 
 @pytest.mark.parametrize("method", cases(kernels_without=["poly"]))

@@ -166,7 +166,13 @@ def expose(qtbot, widget, *size):
 @pytest.fixture
 def open_view(qtbot):
     """Create a page and show it."""
-    return lambda page, session, size=(900, 640): expose(qtbot, page(session), *size)
+
+    def open_view(page, session, size=(900, 640)):
+        view = expose(qtbot, page(session), *size)
+        take_turns(session)
+        return view
+
+    return open_view
 
 
 _FINISHED = {}
@@ -233,6 +239,11 @@ def set_running_job(session, live):
     """Set or clear the session's running job, and update the pages."""
     session.study.runner.running = {} if live is None else {live: _IdleJob()}
     session.notify({"live"})
+    take_turns(session)
+
+
+def take_turns(session):
+    """Do what waits for a turn of the event loop."""
     while session.turns.waiting:
         QApplication.processEvents()
 

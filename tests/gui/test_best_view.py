@@ -664,6 +664,7 @@ def test_shortcuts_use_a_number_that_is_still_being_typed(window, table_file, qt
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
     window.workplace.validation_panel.more.button.click()
+    qtbot.waitUntil(lambda: window.findChild(QAbstractSpinBox, name) is not None)
     field = window.findChild(QAbstractSpinBox, name)
     field.setFocus()
     field.selectAll()

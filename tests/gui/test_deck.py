@@ -54,7 +54,9 @@ def titles(tile):
 
 
 def show(window, name):
+    """Show a view, all of which is made at once."""
     window.deck.bring_forward(name)
+    view(window, name)
 
 
 def click_tab(window, place, index, qtbot):
@@ -151,14 +153,13 @@ def test_torn_off_view_returns_to_its_place_or_closes_with_the_window(opened):
     assert not opened.deck.windows
 
 
-def test_views_are_shown_beside_and_below(opened):
+def test_views_are_shown_beside_and_below(opened, qtbot):
     show(opened, "difference_view")
     press(opened, "show_beside")
     assert held(opened, BESIDE) == ["difference_view"]
     roc, differences = view(opened, "roc_view"), view(opened, "difference_view")
     show(opened, "roc_view")
-    assert roc.isVisible()
-    assert differences.isVisible()
+    qtbot.waitUntil(lambda: roc.isVisible() and differences.isVisible())
     right = differences.mapTo(opened, differences.rect().topLeft())
     assert right.x() > roc.mapTo(opened, roc.rect().topRight()).x() - 1
     show(opened, "scores_view")
@@ -168,7 +169,7 @@ def test_views_are_shown_beside_and_below(opened):
     press(opened, "show_beside")
     press(opened, "show_below")
     assert held(opened, CORNER) == ["training_view"]
-    assert len(list(opened.deck.visible_views())) == 4
+    qtbot.waitUntil(lambda: len(list(opened.deck.visible_views())) == 4)
     beside = opened.findChild(QAction, "action_show_beside")
     assert "left" in beside.text()
     press(opened, "show_beside")
@@ -208,9 +209,10 @@ def test_only_visible_views_are_refreshed(opened, monkeypatch, qtbot):
     assert {page.objectName() for page in opened.views if not page.is_stale} == set(refreshed)
 
 
-def test_click_makes_a_view_active(opened):
+def test_click_makes_a_view_active(opened, qtbot):
     press(opened, "arrange_roc_and_difference_vectors")
     differences = view(opened, "difference_view")
+    qtbot.waitUntil(lambda: len(list(opened.deck.visible_views())) == 2)
     opened.activateWindow()
     differences.figure().setFocus(Qt.FocusReason.MouseFocusReason)
     assert opened.deck.active() is differences
@@ -305,8 +307,8 @@ def test_example_study_opens_its_views_side_by_side_and_trains_its_methods(windo
     with qtbot.waitSignal(session.files.opened):
         window.welcome.findChild(QWidget, "welcome_example_two-gaussians").click()
     assert held(window, BESIDE) == ["difference_view"]
-    assert view(window, "feature_view").isVisible()
-    assert view(window, "difference_view").isVisible()
+    for name in ("feature_view", "difference_view"):
+        qtbot.waitUntil(view(window, name).isVisible)
     assert len(held(window, FIRST)) == len(NAMES) - 1
     qtbot.waitUntil(lambda: ended(2))
     assert session.plan.validation.scheme == "file"

@@ -147,7 +147,7 @@ def test_range_of_the_card_and_the_roc_page_are_in_sync(opened, qtbot):
     assert field.text() == "0.1, 0.4"
     assert opened.session.plan.band == (0.1, 0.4)
     choices = opened.deck.view("roc_view").choices
-    assert choices.band_low.value() == 0.1
+    qtbot.waitUntil(lambda: choices.band_low.value() == 0.1)
     choices.band_high.setValue(0.6)
     assert field.text() == "0.1 … 0.6"
     field.selectAll()

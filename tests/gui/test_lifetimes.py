@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
 
 from aucstudio.gui.app import create_window, make_application
 from aucstudio.gui.common.plotting import make_plot
+from aucstudio.gui.main_window import MainWindow
 from aucstudio.gui.panels.data_panel import SEVERAL, DataPanel
 from tests.gui.conftest import expose, pick
 from tests.gui.leftovers import Leftovers
@@ -45,6 +46,26 @@ def test_closed_window_is_deleted_completely(closing, qtbot, run_to_end):
     run_pending_deletions()
     assert [part for part in parts if shiboken6.isValid(part)] == []
     assert QApplication.topLevelWidgets() == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["compare_view", "data_view", "model_view", "scores_view"])
+def test_window_closed_while_a_page_is_made_is_deleted_completely(name, qtbot, table_file):
+    for turns in range(1, 6):
+        window = MainWindow()
+        window.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        with qtbot.waitExposed(window):
+            window.show()
+        window.open_now(table_file)
+        qtbot.waitUntil(lambda deck=window.deck: len(deck.made_views()) == 1)
+        window.deck.bring_forward(name)
+        for _ in range(turns):
+            QApplication.processEvents()
+        is_made = len(window.deck.made_views()) == 2
+        window.close()
+        run_pending_deletions()
+        assert QApplication.topLevelWidgets() == []
+        assert turns > 1 or not is_made
 
 
 @pytest.mark.slow

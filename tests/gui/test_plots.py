@@ -280,7 +280,7 @@ def test_right_click_opens_the_menu_and_selects_nothing(table_session, open_view
     assert len(opened) == 2
 
 
-def test_every_plot_menu_exports_picture_and_numbers(window, run_to_end):
+def test_every_plot_menu_exports_picture_and_numbers(window, run_to_end, qtbot):
     window.open_example("two-gaussians")
     run_to_end(window)
     for view in window.views:
@@ -292,6 +292,7 @@ def test_every_plot_menu_exports_picture_and_numbers(window, run_to_end):
             "Save numbers behind the picture…",
         ]
     window.deck.show_view(window.views[0])
+    qtbot.waitUntil(lambda: not window.views[0].busy())
     window.actions_.copy_figure_data.trigger()
     copied = QGuiApplication.clipboard().text().splitlines()
     head, first = copied[0].split("\t"), copied[1].split("\t")

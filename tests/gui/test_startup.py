@@ -78,7 +78,7 @@ def test_workplace_is_created_hidden_behind_the_start_page(starting, qtbot):
 def test_opening_a_table_creates_the_workplace_and_one_page(starting, qtbot, table_file):
     starting.open_path(table_file)
     qtbot.waitUntil(lambda: starting.session.table is not None)
-    qtbot.waitUntil(lambda: starting.deck.isVisible())
+    qtbot.waitUntil(lambda: bool(starting.deck.made_views()))
     assert [view.objectName() for view in starting.deck.made_views()] == ["roc_view"]
     qtbot.waitUntil(lambda: starting.findChild(QComboBox, "method_combo").isVisible())
     assert starting.findChild(QTableView, "runs_table") is not None
@@ -89,8 +89,7 @@ def test_opening_a_table_creates_the_workplace_and_one_page(starting, qtbot, tab
 def test_view_is_created_when_its_tab_is_clicked(starting, qtbot, table_file):
     starting.open_now(table_file)
     deck, bar = starting.deck, starting.deck.tiles[0].bar
-    qtbot.waitUntil(bar.isVisible)
-    assert len(deck.made_views()) == 1
+    qtbot.waitUntil(lambda: len(deck.made_views()) == 1)
     for made, k in enumerate((3, 5), start=2):
         qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(k).center())
         qtbot.waitUntil(lambda made=made: len(deck.made_views()) == made)
@@ -112,7 +111,7 @@ def test_views_of_an_arrangement_are_created_one_per_turn(starting, qtbot, table
         QApplication.processEvents()
         counts.append(len(deck.made_views()))
     assert set(counts) >= {2, 3, 4}
-    assert len(list(deck.visible_views())) == 4
+    qtbot.waitUntil(lambda: len(list(deck.visible_views())) == 4)
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ def test_awkward_file_is_read_correctly_or_refused(tmp_path, case):
 
 
 def test_collection_of_awkward_files_is_complete():
-    assert len(CASES) >= 447
+    assert len(CASES) >= 470
 
 
 def test_blocks_with_the_same_names_are_separate_tables():

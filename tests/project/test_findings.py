@@ -14,13 +14,13 @@ from aucstudio.notices import notice
 from aucstudio.project.data.cells import number_cells
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.disk.stream import open_stream
-from aucstudio.project.data.finding import KINDS, Finding, ranked
-from aucstudio.project.data.findings import separation
+from aucstudio.project.data.finding import FORMAT, KINDS, Finding, ranked
+from aucstudio.project.data.findings import column_areas
+from aucstudio.project.data.findings.column_areas import ranked_area
 from aucstudio.project.data.findings.copies import met_again, repeated, shared
 from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.findings.inspection import inspection
 from aucstudio.project.data.findings.sentinels import find_sentinels
-from aucstudio.project.data.findings.separation import ranked_area
 from aucstudio.project.data.input_files import FileStamp
 from aucstudio.project.data.labels import equal_spellings, usual_spellings
 from aucstudio.project.data.roles import guess_role
@@ -147,6 +147,10 @@ SINGLE = {
         {"copy_of_label": "a"}),
     "copy but a row": ({"a": flag(17), "y": FLAGS}, {"nearly_the_label": "a"}),
     "copy but two rows": ({"a": flag(3, 17), "y": FLAGS}, {}),
+    "copy but few of the many": ({"a": (np.arange(1000) < 103) * 1.0,
+        "y": (np.arange(1000) < 100) * 1.0}, {"nearly_the_label": "a"}),
+    "copy but some of the rare": ({"a": (np.arange(1000) < 97) * 1.0,
+        "y": (np.arange(1000) < 100) * 1.0}, {}),
     "rare flag": ({"a": rare(6, 1), "y": rare(10)}, {}),
     "levels": ({"a": (c := RANDOM.integers(0, 9, 900)), "y": np.isin(c, [2, 5, 7]) * 1.0},
                {"separates_classes": "a", "better_as_category": "a"}),
@@ -204,7 +208,7 @@ def test_columns_have_the_expected_findings(kind):
 )
 def test_auc_of_a_column_equals_that_of_its_pairs(high, low):
     pairs = [(a > b) + 0.5 * (a == b) for a, b in itertools.product(high, low)]
-    assert ranked_area(np.array(high), np.array(low)) == pytest.approx(np.mean(pairs))
+    assert ranked_area(np.sort(high), np.sort(low)) == pytest.approx(np.mean(pairs))
 
 
 def test_all_different_levels_are_not_a_leak():
@@ -333,9 +337,9 @@ def test_repeated_rows_match_brute_force_counts(ours, theirs):
         for rows in (ours, theirs)
     )
     expected = [k for k, row in enumerate(same) if same.count(row) > 1]
-    again, prints = repeated(columns_of(ours), np.arange(len(ours)))
+    again, numbers = repeated(columns_of(ours), np.arange(len(ours)))
     assert again.tolist() == expected
-    assert len(set(prints.tolist())) == len({same[k] for k in expected})
+    assert set(numbers.tolist()) == {*range(len({same[k] for k in expected}))}
     met = met_again(columns_of(ours), columns_of(theirs))
     assert met == sum(row in same for row in others)
 
@@ -519,7 +523,7 @@ def test_inspect_lists_findings_first_as_text_and_json(awkward, capsys, printed)
     by_name = {one["name"]: one for one in document["columns"]}
     assert by_name["y"] == {
         "name": "y", "role": "label", "kind": "number", "guessed": True, "reason": "",
-        "missing": 0, "distinct": 2, "auc": None,
+        "missing": 0, "distinct": 2, "auc": None, "auc_by": None,
     }  # fmt: skip
     assert 0 <= by_name["a"]["auc"] <= 1
 
@@ -539,16 +543,15 @@ def test_inspection_computes_each_column_auc_once(tmp_path, monkeypatch):
     draw = np.random.default_rng(0)
     rows = [f"{a:.4f},{b:.4f},{'uv'[k % 2]}" for k, (a, b) in enumerate(draw.normal(size=(90, 2)))]
     path.write_text("a,b,y\n" + "\n".join(rows) + "\n")
-    ranked_columns = []
-    plain = separation.area_of
+    counted = []
 
-    def area_of(column, rows):
-        ranked_columns.append(column.name)
-        return plain(column, rows)
+    def area(high, low):
+        counted.append(len(high))
+        return ranked_area(high, low)
 
-    monkeypatch.setattr(separation, "area_of", area_of)
+    monkeypatch.setattr(column_areas, "ranked_area", area)
     document = inspection(read_table(path))
-    assert sorted(ranked_columns) == ["a", "b"]
+    assert counted == [45, 45]
     assert {c["name"] for c in document["columns"] if c["auc"] is not None} == {"a", "b"}
 
 
@@ -701,9 +704,22 @@ def test_column_that_is_known_or_said_after_the_outcome_is_reported(role, code):
     (finding,) = found(table, "leak")
     assert (finding.code, finding.columns) == (code, ("treated",))
     area = 0.5 + (leak[y].mean() - leak[~y].mean()) / 2
-    assert separation.areas(table)["treated"] == pytest.approx(area)
+    (document,) = (c for c in inspection(table)["columns"] if c["name"] == "treated")
+    assert document["auc"] == pytest.approx(area)
+    assert document["auc_by"] == ("presence" if role == "number" else "share")
     weak = treated(leak & (np.arange(6000) % 2 > 0), role)
     assert not found(table_of(y=y * 1.0, treated=weak, **markers), "leak")
+
+
+def test_clear_dates_are_noted_and_no_finding(tmp_path):
+    path = tmp_path / "dates.csv"
+    for written, kind in (("2024-{:02}-{:02}", FORMAT), ("{:02}/{:02}/2024", "kind")):
+        rows = [written.format(1 + k % 12, 1 + k % 11) + f",{k % 3 > 1:d}" for k in range(60)]
+        path.write_text("\n".join(["day,y", *rows]) + "\n")
+        table = read_table(path)
+        (dated,) = (one for one in table.notices if one.code == "import_dates")
+        assert dated.kind == kind
+        assert (dated in find(table)) == (kind != FORMAT)
 
 
 def test_number_code_of_missing_values_that_reveals_the_label_is_reported(tmp_path):
@@ -718,6 +734,7 @@ def test_number_code_of_missing_values_that_reveals_the_label_is_reported(tmp_pa
         for table in (read_table(path, **choices), disk):
             (finding,) = (one for one in find(table) if one.kind == "leak")
             assert (finding.code, finding.columns) == ("presence_separates", ("a",))
+            assert [c["auc_by"] for c in inspection(table)["columns"]] == ["presence", None]
     finally:
         disk.close()
 

@@ -7,6 +7,8 @@ import pytest
 
 from aucstudio.engine import inference, roc
 from aucstudio.notices import WARNING
+from aucstudio.project.data.table import read_table
+from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.comparison import compare_runs
 from aucstudio.project.results.documents import results_table
 from aucstudio.project.results.report import write_report
@@ -18,6 +20,7 @@ from aucstudio.project.results.summary import (
     tpr_summary,
 )
 from aucstudio.project.runs.execute import execute
+from aucstudio.project.runs.planning import plan_on
 
 BAND = (0.0, 0.2)
 
@@ -99,6 +102,21 @@ def test_bounds_of_repeats_are_averaged(table, plan):
     assert found.low == pytest.approx(np.mean([one.low for one in alone]))
     assert found.high == pytest.approx(np.mean([one.high for one in alone]))
     assert len(found.per_split) == 6
+
+
+@pytest.mark.parametrize("sampled", [{}, {"w": "weight"}], ids=["plain", "weighted"])
+@pytest.mark.parametrize("scheme", [{"folds": 5}, {"folds": 2}, {"repeats": 3, "test_size": 0.4}])
+def test_perfect_splits_have_exact_bounds(tmp_path, sampled, scheme):
+    rng, y = np.random.default_rng(0), np.arange(60) % 3 == 0
+    rows = zip(y + 0.1 * rng.random(60), rng.lognormal(size=60), y.astype(int), strict=True)
+    path = tmp_path / "apart.csv"
+    path.write_text("a,w,label\n" + "\n".join(f"{a},{w},{label}" for a, w, label in rows))
+    table = read_table(path, label="label", positive="1", roles={"w": "ignore"} | sampled)
+    validation = Validation(**({"scheme": "folds"} if "folds" in scheme else {}), **scheme)
+    record = execute(plan_on(table, "auc-rls", {}, validation, BAND, None), table)
+    found = auc_summary(record)
+    assert found.value == found.high == 1.0
+    assert 0.1 < found.low < 0.95
 
 
 def test_two_splits_have_no_interval_but_a_reason(table, plan, tmp_path, sentence):

@@ -37,6 +37,15 @@ def test_json_rows_may_be_lists_or_named(tmp_path, content, names):
     assert understood(read_table(path)) == names | ABC
 
 
+@pytest.mark.parametrize(
+    ("values", "between"), [([[*"aby"], *ROWS], "\n"), (RECORDS, ""), (RECORDS, " ")]
+)
+def test_json_rows_may_follow_each_other(tmp_path, values, between):
+    path = tmp_path / "data.json"
+    path.write_text(between.join(map(json.dumps, values)))
+    assert understood(read_table(path)) == ABC
+
+
 def test_jsonl_with_bom_and_text_numbers_is_read(tmp_path):
     path = tmp_path / "data.jsonl"
     rows = [*RECORDS[:2], RECORDS[2] | {"b": "4.5"}]
@@ -115,5 +124,8 @@ def test_invalid_json_lines_are_skipped_and_reported(tmp_path):
 
 def test_file_of_mostly_invalid_json_lines_is_refused(tmp_path):
     path = write_file(tmp_path / "events.jsonl", '{"x": 1, "y": "u"}\n' + '{"x": \n' * 3)
-    with pytest.raises(InputError, match="may be damaged"):
+    with pytest.raises(InputError, match="may be damaged") as refused:
         read_table(path)
+    reason = str(refused.value).partition("may be damaged")[2]
+    assert "Malformed JSON at byte" in reason
+    assert "LINE" not in reason

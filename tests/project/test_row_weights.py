@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 
+from aucstudio.cli import main
 from aucstudio.engine import METHODS, inference, roc
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.project.data.findings.find import find
@@ -277,7 +278,7 @@ def test_weighted_run_is_verified_by_refitting(table, record):
 @pytest.mark.parametrize(
     ("cell", "said"), [("-2.5", "below 0"), ("1e+300", "too large"), ("1e-200", "too close to 0")]
 )
-def test_invalid_weights_are_refused_with_their_row(written, tmp_path, record, refused, cell, said):
+def test_invalid_weights_are_refused_with_their_row(written, tmp_path, record, capsys, cell, said):
     path, model = spoiled(written, tmp_path, cell), tmp_path / "m.aucmodel"
     message = f"row 20 has {cell}, which is {said}"
     table = weighted(path)
@@ -288,7 +289,8 @@ def test_invalid_weights_are_refused_with_their_row(written, tmp_path, record, r
     failed = execute(experiment, table)
     assert (failed.status, message in failed.error) == ("failed", True)
     save_model(record.splits[0].model, model)
-    assert message in refused("explain", model, path, "--row", "9")
+    assert main(["explain", str(model), str(path), "--row", "9"]) == 2
+    assert message in capsys.readouterr().err
     (finding,) = [one for one in find(table) if one.code == "bad_weights"]
     assert "row 20" in finding.sentence
 

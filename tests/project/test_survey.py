@@ -11,7 +11,7 @@ from scipy import stats
 from aucstudio.engine import roc
 from aucstudio.engine.inference import delong_interval
 from aucstudio.project.data.columns import Column
-from aucstudio.project.data.findings.separation import SHARE, areas
+from aucstudio.project.data.findings.column_areas import SHARE, alone
 from aucstudio.project.data.table import read_table
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.errors import InputError
@@ -280,7 +280,7 @@ def test_levels_are_ranked_by_out_of_fold_positive_share(tmp_path):
     rows = [f"{t or ''},{codes[t]},{int(one)}" for t, one in zip(towns, positive, strict=True)]
     path = write_file(tmp_path / "t.csv", "\n".join(["town,code,y", *rows]) + "\n")
     table = read_table(path).with_roles(roles={"code": "category"}, label="y", positive="1")
-    found = areas(table)  # as reported by inspect
+    found = {name: one.area for name, one in alone(table).items()}  # as reported by inspect
     assert found["town"] == found["code"] == ranked.area()
     assert RankedColumn.of(table.column("code"), Classes.of(table)).area() == ranked.area()
 

@@ -29,9 +29,9 @@ def draw_folds(positive: Mask, groups: NDArray[Any] | None, count: int, seed: in
     """
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-    units = [len(np.unique(part)) for part in _by_class(positive, groups)]
-    count = min(count, *units)
     everything = np.arange(len(positive))
+    units = everything if groups is None else groups
+    count = min(count, *(len(np.unique(units[of])) for of in (positive, ~positive)))
     if count < 2:
         return [(everything, everything)]
     draw = StratifiedKFold if groups is None else StratifiedGroupKFold
@@ -51,12 +51,6 @@ def fold_weights(positive: Mask, folds: Folds, each: Array | None = None) -> Arr
             if len(here):
                 weights[here] = own[here] * (own[of_class].sum() / own[here].sum())
     return weights
-
-
-def _by_class(positive: Mask, groups: NDArray[Any] | None) -> Iterator[NDArray[Any]]:
-    units = np.arange(len(positive)) if groups is None else groups
-    yield units[positive]
-    yield units[~positive]
 
 
 _MOST_DRAWS, _FEWEST_DRAWS = 200, 50

@@ -18,11 +18,11 @@ selection from libraries of models.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
-from aucstudio.engine.arrays import Array, Index, Mask
+from aucstudio.engine.arrays import Array, Mask
 from aucstudio.engine.compiled import kernel
 from aucstudio.engine.roc import effective_rows
 
@@ -223,7 +223,7 @@ def select(
     counts, total = np.zeros(len(scores)), np.zeros(scores.shape[1])
     best, kept = -np.inf, counts
     for _ in range(steps):
-        joined = (_joined(total, member) for member in scores)
+        joined = (np.round(total + member, _DIGITS) for member in scores)  # equal but for rounding
         reached = np.array([criterion(positive, one, row_weights) for one in joined])
         k = int(np.argmax(reached >= reached.max() - _SAME))
         counts[k] += 1
@@ -231,11 +231,6 @@ def select(
         if reached[k] > best + _SAME:
             best, kept = reached[k], counts.copy()
     return np.asarray(kept / kept.sum())
-
-
-def _joined(total: Array, scores: Array) -> Array:
-    """Add up standardised scores; a difference by rounding is a tie."""
-    return np.round(total + scores, _DIGITS)
 
 
 def select_in_bags(
@@ -265,18 +260,12 @@ def select_in_bags(
     # A row of weight 0 takes no part: a bag of such rows alone has no criterion.
     there = each > 0
     scores, positive, each = scores[:, there], positive[there], each[there]
-    weights = np.zeros(len(scores))
-    for bag, rows in enumerate(_bags(positive, rng, bags)):
+    weights, classes = np.zeros(len(scores)), (np.flatnonzero(positive), np.flatnonzero(~positive))
+    for bag in range(bags):
+        rows = np.concatenate([rng.choice(of, min(len(of), _MOST_ROWS)) for of in classes])
         drawn = scores[:, rows], positive[rows]
         weights += select(*drawn, criterion, row_weights=each[rows]) / bags
         pulse((bag + 1) / bags)
     rarer = min(effective_rows(each[of]) for of in (positive, ~positive))
     trust = rarer / (rarer + _BELIEF)
     return np.asarray(trust * weights + (1.0 - trust) / len(scores))
-
-
-def _bags(positive: Mask, rng: np.random.Generator, count: int) -> Iterator[Index]:
-    classes = np.flatnonzero(positive), np.flatnonzero(~positive)
-    for _ in range(count):
-        drawn = [rng.choice(rows, min(len(rows), _MOST_ROWS)) for rows in classes]
-        yield np.concatenate(drawn)

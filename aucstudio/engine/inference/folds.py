@@ -43,6 +43,7 @@ from aucstudio.engine.inference.results import (
     check_level,
     logit_interval,
     quantile_level,
+    unanimous_interval,
     widened,
 )
 from aucstudio.engine.inference.sampling import Variance
@@ -52,7 +53,6 @@ _SEED = 0
 _MOST = 0.99  # correlation, so that the matrix of a few areas can be inverted
 _WHOLE: Band = (0.0, 1.0)
 _ALONE = "a fold has fewer than two rows, or groups, of a class"
-_ALIKE = "all rows rank alike"
 
 
 def folds_interval(
@@ -80,7 +80,9 @@ def folds_interval(
     Interval
         Of one fold that of :func:`pauc_interval`. The bounds are NaN, with the reason, where less
         than one negative decides the range in all folds together; over [0, 1] where a fold has
-        fewer than two rows of a class, and where all rows rank alike.
+        fewer than two rows of a class. Where no fold has a variance over [0, 1], as at AUC 1, they
+        are the exact binomial bounds for the disjoint pairs of all folds: that all come out right
+        is at most as probable as if every fold had the mean of their true areas.
 
     Raises
     ------
@@ -97,8 +99,8 @@ def folds_interval(
         return drawn
     if math.isnan(variance.se):
         return absent_interval(value, level, _ALONE)
-    if not (0.0 < value < 1.0 and variance.se > 0.0):
-        return absent_interval(value, level, _ALIKE)
+    if not variance.se > 0.0:
+        return unanimous_interval(value, level, "the mean of folds", found.trials)
     return logit_interval(value, variance.se, level, "mean of folds", variance.degrees)
 
 
@@ -154,6 +156,12 @@ class FoldedArea:
         m, n = np.sum([v.sizes for v in of_folds], axis=0).tolist()
         widening = max(v.widening for v in of_folds)
         return Variance(positives, negatives, shared, degrees, (m, n), widening)
+
+    @property
+    def trials(self) -> int:
+        """Disjoint pairs of a positive and a negative, as many in each fold as its share allows."""
+        pairs = np.array([fold.trials(fold.variance.sizes) for fold in self.folds])
+        return int((pairs / self.shares).min() + 1e-9)
 
     @cached_property
     def by_fold(self) -> list[Deciding]:

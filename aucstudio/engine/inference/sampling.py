@@ -241,10 +241,11 @@ class Sampling:
         the group means, each counted once. The larger of both variances is used.
         """
         means, spreads, parts, expected = [], [], [], []
-        for k, of_class in enumerate(self.group_shares):
+        assert self.units is not None
+        for k, (of_class, units) in enumerate(zip(self.group_shares, self.units, strict=True)):
             there = of_class > 0
             mean = np.divide(sums[k], of_class, out=np.zeros(len(of_class)), where=there)
-            within = self.share(k) @ (offs[k] - mean[self._units_of(k)]) ** 2
+            within = self.share(k) @ (offs[k] - mean[units]) ** 2
             count, single = np.count_nonzero(there), self.singles[k]
             within *= single / max(single - count, 1.0)
             rows = of_class[there] * single
@@ -264,10 +265,6 @@ class Sampling:
         if not model.se > found.se > 0:
             return dataclasses.replace(found, degrees=degrees)
         return dataclasses.replace(model, widening=model.se / found.se)
-
-    def _units_of(self, k: int) -> Index:
-        assert self.units is not None
-        return self.units[k]
 
     def _correction(self, k: int) -> Array:
         """Return the factor of each group's square, for the mean was fitted to it too."""

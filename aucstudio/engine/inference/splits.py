@@ -29,6 +29,7 @@ from aucstudio.engine.inference.results import (
 )
 
 _HELD_OUT_AGAIN = 2.5
+_DECIMALS = 12  # beyond these, equal values may differ by rounding
 LEAST_SPLITS = 3
 """Splits for an interval or a test: two values show hardly anything of the variance."""
 
@@ -120,7 +121,7 @@ def splits_test(
         raise ValueError(f"a and b must be of equal length; they have {one.size}, {other.size}.")
     if not 0 < n_test < math.inf or not 0 < n_train < math.inf:
         raise ValueError(f"n_train, n_test must be positive; they are {n_train}, {n_test}.")
-    x = one - other
+    x = _checked(one - other)
     difference, se = float(x.mean()), _standard_error(x, n_test / (n_train + n_test), disjoint)
     if se == 0 and difference == 0:
         return TestResult(0.0, 0.0, 0.0, 0.0, 1.0, level, se)
@@ -130,7 +131,7 @@ def splits_test(
 
 
 def _checked(values: ArrayLike) -> Array:
-    x = np.asarray(values, dtype=np.float64)
+    x: Array = np.asarray(values, dtype=np.float64).round(_DECIMALS)
     if x.ndim != 1 or x.size == 0 or not np.isfinite(x).all():
         raise ValueError("Every split needs a finite value, and there must be at least one split.")
     return x

@@ -29,11 +29,7 @@ from numpy.typing import ArrayLike
 from aucstudio.engine.arrays import Array, Index, Mask, portions
 from aucstudio.engine.fit import PairsHeldOut
 from aucstudio.engine.kernels import Kernel
-from aucstudio.engine.methods.least_squares_systems import (
-    eigensystem,
-    kernel_products,
-    positive_values,
-)
+from aucstudio.engine.methods.least_squares_systems import kernel_products, positive_values
 from aucstudio.engine.monitor import Monitor
 
 _EPS = float(np.finfo(float).eps)
@@ -103,33 +99,14 @@ class HoldOut:
                 f"{self._positives} positives and {len(positive) - self._positives} negatives."
             )
         self._d = np.where(np.arange(len(positive)) < self._positives, *(1 / k for k in self._left))
-        self._few: Mask | slice = slice(None)
-        self._thin = kernel.is_linear and 2 * X.shape[1] < len(X)
-        if self._thin:
-            self._decompose_rows(X[order] - X[order[0]])
-        else:
-            self._decompose(kernel_products(kernel, X, order, X[0], monitor))
-        self._sum_up()
-
-    def _decompose_rows(self, Z: Array) -> None:
-        """Take D^1/2 K D^1/2 apart where K = Z Z' has few columns: its null space has no share."""
-        Z *= np.sqrt(self._d)[:, None]
-        self._monitor.stage("decomposition")
-        V, s, _ = np.linalg.svd(Z, full_matrices=False)
-        s[s <= len(Z) * _EPS * s[0]] = 0.0
-        self._g, self._V = s[::-1] ** 2, np.ascontiguousarray(V[:, ::-1])
-        self._factor, self._low_rank = self._V, True
-
-    def _decompose(self, K: Array) -> None:
-        root = np.sqrt(self._d)
-        K *= root
-        K *= root[:, None]
-        noise = len(K) * _EPS * float(np.abs(K.diagonal()).max())
-        self._g, self._V = eigensystem(K, noise)
+        self._g, self._V, self._thin = _decompose(
+            X[order], np.sqrt(self._d), kernel, X[order[0]], monitor
+        )
         kept = self._g > 0
-        self._low_rank = bool(2 * np.count_nonzero(kept) < len(K))
+        self._low_rank = bool(self._thin or 2 * np.count_nonzero(kept) < len(X))
         self._few = kept if self._low_rank else slice(None)
         self._factor = self._V[:, self._few]
+        self._sum_up()
 
     def _sum_up(self) -> None:
         """Compute the diagonal of E and its products with u and v of all rows, at each lambda."""
@@ -242,7 +219,8 @@ def rls_leave_pair_out(
     if N < 3:
         raise ValueError("A pair must leave at least one row to train on.")
     order = np.argsort(~positive, kind="stable")
-    g, V, null = _basis(X[order], kernel, fit_intercept, monitor)
+    origin = X[order[0]] if fit_intercept else np.zeros(X.shape[1])
+    g, V, null = _decompose(X[order], np.ones(N), kernel, origin, monitor)
     m, y = int(np.count_nonzero(positive)), np.where(positive[order], 1.0, -1.0)
     found = []
     for k, lam in enumerate(lams):
@@ -258,18 +236,28 @@ def _report(monitor: Monitor, which: int, count: int, done: float) -> None:
     monitor.stage("leave-pair-out", (which + done) / count)
 
 
-def _basis(
-    X: Array, kernel: Kernel, fit_intercept: bool, monitor: Monitor
+def _decompose(
+    X: Array, roots: Array, kernel: Kernel, origin: Array, monitor: Monitor
 ) -> tuple[Array, Array, bool]:
-    """Return eigenvalues and -vectors of the Gram matrix; True if its null space is left out."""
+    """Decompose diag(roots) K diag(roots); return eigenvalues, ascending, and eigenvectors.
+
+    Eigenvalues within rounding errors are 0. The third value is True where the null space is left
+    out, as for rows of few features. One numpy call: it lets other threads run, but cannot be
+    interrupted.
+    """
     N = len(X)
-    origin = X[0] if fit_intercept else np.zeros(X.shape[1])
-    if kernel.is_linear and 2 * X.shape[1] < N:
+    if thin := kernel.is_linear and 2 * X.shape[1] < N:
         monitor.stage("decomposition")
-        V, s, _ = np.linalg.svd(X - origin, full_matrices=False)
-        return s[::-1] ** 2, np.ascontiguousarray(V[:, ::-1]), True
-    K = kernel_products(kernel, X, np.arange(N), origin, monitor)
-    return *eigensystem(K, 0.0), False
+        V, s, _ = np.linalg.svd(roots[:, None] * (X - origin), full_matrices=False)
+        values, V = s[::-1] ** 2, np.ascontiguousarray(V[:, ::-1])
+        values[s[::-1] <= N * _EPS * s[0]] = 0.0
+    else:
+        K = kernel_products(kernel, X, np.arange(N), origin, monitor)
+        K *= roots
+        K *= roots[:, None]
+        values, V = np.linalg.eigh(K, UPLO="U")
+        values[values <= N * _EPS * values[-1]] = 0.0
+    return values, V, thin
 
 
 class _PairErrors:

@@ -162,8 +162,10 @@ def _sums_from_zero(pieces: Pieces, rarer: bool, look: Callable[[], None]) -> Cl
     sums: Classes | None = None  # of all rows, and of the rarer class
     for X, of_piece, weights in pieces:
         if sums is None:
-            if not scipy.sparse.issparse(X) and not _is_near_zero(X):
-                return None
+            if not scipy.sparse.issparse(X):
+                squares = np.einsum("ij,ij->j", X, X)
+                if (squares < 2 * len(X) * X.mean(axis=0) ** 2).any():  # farther off than it varies
+                    return None
             sums = Moments.about(np.zeros(X.shape[1])), Moments.about(np.zeros(X.shape[1]))
         sums[0].add(X, weights, look)
         mine = np.flatnonzero(of_piece == rarer)
@@ -172,11 +174,6 @@ def _sums_from_zero(pieces: Pieces, rarer: bool, look: Callable[[], None]) -> Cl
     assert sums is not None
     rest = sums[0].without(sums[1])
     return (rest, sums[1]) if rarer else (sums[1], rest)
-
-
-def _is_near_zero(X: Array) -> bool:
-    """Return whether every feature of some rows varies about as much as it is off 0."""
-    return bool((np.einsum("ij,ij->j", X, X) >= 2 * len(X) * X.mean(axis=0) ** 2).all())
 
 
 def add_products(square: Array, Z: Array, look: Callable[[], None]) -> None:
@@ -378,16 +375,6 @@ def _expansion(kernel: Kernel, X: Array, origin: Array, weights: Array, monitor:
         monitor.stage("direction", cols.start / X.shape[1])
         w[cols] = weights @ (X[:, cols] - origin[cols])
     return LinearScorer(w)
-
-
-def eigensystem(K: Array, noise: float) -> tuple[Array, Array]:
-    """Decompose a positive semidefinite matrix; eigenvalues within its rounding errors are 0.
-
-    One numpy call: it lets other threads run, but cannot be interrupted.
-    """
-    values, vectors = np.linalg.eigh(K, UPLO="U")
-    values[values <= max(noise, len(K) * _EPS * values[-1])] = 0.0
-    return values, vectors
 
 
 def positive_values(regularizations: ArrayLike) -> Array:

@@ -40,45 +40,28 @@ def equal_error_rate(curve: RocCurve) -> float:
     return float((left * there - right * here) / ((there - here) * n))
 
 
-def h_measure(curve: RocCurve, costs: tuple[float, float] | None = (2.0, 2.0)) -> float:
+def h_measure(curve: RocCurve) -> float:
     """Return the H-measure: the share of the expected loss of no knowledge that is saved.
 
     Each cost share c of a false positive gets its best threshold; the loss is averaged over
-    c ~ Beta(costs). 1 for a perfect ranking, 0 for the diagonal and for all below it. Swapping
-    the classes and negating the score keeps the value if the two numbers of costs swap too.
-
-    Parameters
-    ----------
-    curve : RocCurve
-    costs : (a, b) or None
-        Beta(2, 2) by default, as in Hand (2009); None means Beta(1 + pi1, 1 + pi0) as in Hand
-        and Anagnostopoulos (2014), whose mode is where an error costs each class the same.
-
-    Raises
-    ------
-    ValueError
-        Unless a and b are positive.
+    c ~ Beta(2, 2), as in Hand (2009). 1 for a perfect ranking, 0 for the diagonal and for all
+    below it. Swapping the classes and negating the score keeps the value.
     """
     m, n = curve.positives, curve.negatives
     pi1, pi0 = m / (m + n), n / (m + n)
-    a, b = (1 + pi1, 1 + pi0) if costs is None else costs
-    if not (0 < a < np.inf and 0 < b < np.inf):
-        raise ValueError(f"The two numbers of the cost distribution must be positive, not {costs}.")
     best = hull(curve)
     rise, run = np.diff(best.tp), np.diff(best.fp)
     bounds = np.concatenate([[1.0], rise / (rise + run), [0.0]])  # vertex k is best below k's
-    of_fp, of_fn = _cost_moments(bounds, a, b)
+    of_fp, of_fn = _cost_moments(bounds)
     loss = (pi0 * best.fpr) @ -np.diff(of_fp) + (pi1 * (1 - best.tpr)) @ -np.diff(of_fn)
-    fp_below, fn_below = _cost_moments(np.array([pi1, 1.0]), a, b)
+    fp_below, fn_below = _cost_moments(np.array([pi1, 1.0]))
     worst = pi0 * fp_below[0] + pi1 * (fn_below[1] - fn_below[0])
     return float(1 - loss / worst)
 
 
-def _cost_moments(bounds: Array, a: float, b: float) -> tuple[Array, Array]:
-    """Integrate c u(c) and (1 - c) u(c) from 0 to each bound, u the density of Beta(a, b)."""
-    return a / (a + b) * scipy.special.betainc(a + 1, b, bounds), b / (
-        a + b
-    ) * scipy.special.betainc(a, b + 1, bounds)
+def _cost_moments(bounds: Array) -> tuple[Array, Array]:
+    """Integrate c u(c) and (1 - c) u(c) from 0 to each bound, u the density of Beta(2, 2)."""
+    return scipy.special.betainc(3, 2, bounds) / 2, scipy.special.betainc(2, 3, bounds) / 2
 
 
 def describe(curve: RocCurve, band: tuple[float, float]) -> dict[str, float]:

@@ -213,8 +213,9 @@ class Ranking:
             pairs = len(self.s) * len(self.t)
             return (int(self.below.sum()) + int(self.at_most.sum())) / (2 * pairs)
         halves = self.weight_below(self.below) + self.weight_below(self.at_most)
-        above_s, above_t = self._above
-        return float(self.weights[0] @ halves / (2 * above_s[0] * above_t[0]))
+        shares, weights = halves / (2 * self._above[1][0]), self.weights[0]
+        # Both sums are rounded alike: an area of 0 or 1 is exact.
+        return float(weights @ shares / (weights @ np.ones(len(weights))))
 
     @cached_property
     def units(self) -> tuple[Index, Index] | None:

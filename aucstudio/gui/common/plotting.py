@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import (
+    QBrush,
     QColor,
     QGuiApplication,
     QIcon,
     QPainter,
+    QPainterPath,
     QPen,
     QPixmap,
     QTransform,
 )
 from PySide6.QtWidgets import QApplication
 
+from aucstudio.engine.arrays import Array
 from aucstudio.gui.common.plots.axes import NumberAxis
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.theme import current_theme, run_colour, run_dash, run_symbol
@@ -29,6 +34,8 @@ pg.setConfigOptions(antialias=True)
 SWATCH = QSize(32, 12)
 MARKER = QSize(16, 16)  # of icons in menus and heads of tables
 _MARK, _CLEAR = 8.0, 1.5  # pixels: a sample's marker, and the space beside it
+
+Dots = tuple[tuple[Array, Array], QPainterPath, QPen, QBrush]  # places, marker, edge, inside
 
 
 def pen(colour: QColor | str, width: float = 2.0, dash: Sequence[float] = ()) -> QPen:
@@ -140,6 +147,27 @@ def style_plot(plot: Plot) -> None:
 def data_tip(x: float, y: float, data: str) -> str:
     """Return the tooltip of a mark whose data is its tooltip."""
     return data
+
+
+def fit_lines(plot: Plot, items: list[pg.PlotCurveItem], count: int, **options: Any) -> None:
+    """Add lines to a plot, or remove some, until there are so many; they have no bounds."""
+    while len(items) > count:
+        plot.removeItem(items.pop())
+    while len(items) < count:
+        items.append(pg.PlotCurveItem(**options))
+        plot.addItem(items[-1], ignoreBounds=True)
+
+
+def show_dots(item: pg.ScatterPlotItem, lines: Iterable[Dots]) -> None:
+    """Show the markers of several lines as one item, which costs far less than an item a line."""
+    spots = [
+        (x, y, symbol, outline, brush)
+        for places, symbol, outline, brush in lines
+        for x, y in zip(*places, strict=True)
+        if math.isfinite(x) and math.isfinite(y)
+    ]
+    x, y, symbols, pens, brushes = map(list, zip(*spots, strict=True)) if spots else ([],) * 5
+    item.setData(x, y, symbol=symbols, pen=pens, brush=brushes)
 
 
 def class_steps() -> pg.PlotCurveItem:

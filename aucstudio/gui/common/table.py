@@ -342,10 +342,14 @@ class TableView(QTableView):
         stretched: int | None = None,
     ) -> None:
         super().__init__()
+        self._rooms: dict[int, int] = {}
         named(self, name, accessible)
         if model.parent() is None:
             model.setParent(self)
         self.setModel(model)
+        for changed in (model.modelReset, model.dataChanged, model.layoutChanged):
+            changed.connect(self._rooms.clear)
+        model.headerDataChanged.connect(self._rooms.clear)
         self._height = height
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -416,8 +420,10 @@ class TableView(QTableView):
 
     def column_room(self, column: int) -> int:
         """Return the width in pixels that the texts of a column need."""
-        head = self.horizontalHeader().sectionSizeHint(column)
-        return max(self.sizeHintForColumn(column), head)
+        if column not in self._rooms:  # to measure all texts takes long
+            head = self.horizontalHeader().sectionSizeHint(column)
+            self._rooms[column] = max(self.sizeHintForColumn(column), head)
+        return self._rooms[column]
 
     def heads_in_words(self) -> list[str]:
         """Return the heads of all columns, each on one line."""
@@ -443,6 +449,7 @@ class TableView(QTableView):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
+        self._rooms.clear()
         if event.type() == QEvent.Type.FontChange:
             self.verticalHeader().setDefaultSectionSize(scaled(self._height))
 

@@ -31,7 +31,7 @@ from aucstudio.gui.common.plotting import style_plot
 from aucstudio.gui.common.sentence import Sentence
 from aucstudio.gui.common.theme import scaled, set_icon
 from aucstudio.gui.common.widgets import hint_label, named
-from aucstudio.gui.state.background import Answer
+from aucstudio.gui.state.background import Answer, Turns
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.project.results.page import Block
@@ -45,7 +45,8 @@ class PageView(QWidget):
     """A page of the centre; it is refreshed while it is visible, once for several changes.
 
     A subclass adds controls to ``controls``, calls ``set_content`` with its pictures, and
-    implements ``refresh`` and, if it shows the run in progress, ``refresh_live``.
+    implements ``refresh`` and, if it shows the run in progress, ``refresh_live``. What takes long
+    to make is asked of ``making`` in steps; what a step makes has a parent when the step ends.
 
     Attributes
     ----------
@@ -53,6 +54,8 @@ class PageView(QWidget):
         Class attribute: maps a field of the session to the method that handles its change:
         ``mark_stale``, ``follow_live``, or a method that updates a part of a visible page.
     session : Session
+    making : Turns
+        Of making its parts.
     controls, body : QHBoxLayout
     pictures : sequence of Plot
         All plots of the page.
@@ -114,6 +117,7 @@ class PageView(QWidget):
         self.setLayout(self.frame)
         self.picture_verbs: Sequence[QAction] = ()
         self.is_stale = self._is_new = True
+        self.making = Turns(self)
 
     def _on_session_changed(self, fields: Set[str]) -> None:
         handlers = {self.listens_to[field] for field in fields & self.listens_to.keys()}
@@ -141,8 +145,8 @@ class PageView(QWidget):
             self.content = area
         self.hint = hint_label(f"{self._short_name}_hint")
         self.hint.setText(hint)
-        self.content.hide()  # show_content shows it
         for part in (self.hint, self.content):
+            part.hide()  # show_content shows one of them
             self.body.addWidget(part, stretch=1)
 
     def show_content(self, shown: bool) -> None:
@@ -156,6 +160,7 @@ class PageView(QWidget):
     def busy(self) -> bool:
         """Return whether a part of the page is being computed, or will be after a drag."""
         is_waiting = "band_rested" in self.listens_to and self.session.is_band_moving
+        is_waiting |= self.is_stale and self.isVisible()
         return is_waiting or any(answer.busy for answer in self.findChildren(Answer))
 
     def forget_answers(self) -> None:
@@ -338,19 +343,23 @@ class PageView(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.sentence.fit()  # its lines depend on the height of the page too
-        self.fit_page()
+        if not self.making.waiting:  # the first size comes before the page is shown
+            self.fit_page()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if self._is_new:
-            # A subclass has its plots only when it is made.
             self._is_new = False
+            self.making.take_all()
             if (layout := self.layout()) is not None:
                 order_tabs(layout)
             for plot in self.plots():
                 plot.menu_asked.connect(partial(self.show_menu, plot))
-        self._refresh_if_stale()
-        self.refresh_live()
+            self.fit_page()
+            self.mark_stale()  # to fill it takes another turn of the event loop
+        else:
+            self._refresh_if_stale()
+        self.follow_live()
 
     def why_empty(self, run: ShownRun | None = None, soon: str = "") -> str:
         """Explain why a run, if given, has no picture, and what to do or what follows."""

@@ -69,6 +69,7 @@ class Deck(QWidget):
         super().__init__()
         self.names = tuple(makers)
         self._makers = makers
+        self._begun: dict[str, PageView] = {}  # parts of which are not made yet
         self._made: dict[str, PageView] = {}
         self._tile = dict.fromkeys(self.names, 0)  # also of a view with a window of its own
         self._recent = list(self.names)  # the latest first
@@ -112,7 +113,9 @@ class Deck(QWidget):
     def view(self, name: str) -> PageView:
         """Return a view; make it if it was not needed before."""
         if name not in self._made:
-            view = self._made[name] = self._makers[name]()
+            view = self._begin(name)
+            view.making.take_all()
+            self._made[name] = self._begun.pop(name)
             view.setMinimumWidth(_LEAST_VIEW)
             view.let_controls_shrink()
             view.picture_verbs = self._picture_actions
@@ -120,12 +123,24 @@ class Deck(QWidget):
             self._sync()
         return self._made[name]
 
+    def _begin(self, name: str) -> PageView:
+        """Return a view whose parts may not be made yet; the deck owns it."""
+        if name not in self._begun:
+            self._begun[name] = self._makers[name]()
+            self._begun[name].setParent(self)
+        return self._begun[name]
+
     def _make_next(self) -> None:
-        """Make the view of one tile that is on the screen; the next one in another turn."""
-        fronts = [self.in_tile(k)[0] for k, tile in enumerate(self.tiles) if tile.lacks_view]
-        if lacking := [name for name in fronts if name not in self._made]:
+        """Make and show the view of one tile on the screen; the next one in another turn."""
+        lacking = [k for k, tile in enumerate(self.tiles) if tile.lacks_view]
+        if lacking:
             self._turns.ask(self._make_next)
-            self.view(lacking[0])
+            name = self.in_tile(lacking[0])[0]
+            is_begun = name in self._begun
+            if name in self._made:
+                self.tiles[lacking[0]].show_front(self._made[name])
+            elif not self._begin(name).making.waiting and is_begun:
+                self.view(name)
 
     def offer_in_pictures(self, actions: Sequence[QAction]) -> None:
         """Offer actions on pictures in the menus of all plots."""
@@ -403,12 +418,16 @@ class Deck(QWidget):
             tile.setVisible(bool(names))
             tile.show_tabs(self._tabs(names), names[0] if names else "")
             # Before a view leaves: else Qt shows another one in its place.
-            tile.show_front(self._made.get(names[0]) if names else None)
+            front = self._made.get(names[0]) if names else None
+            tile.show_front(front if tile.shows(front) else None)
             set_style(tile.bar, "active", not several or names[:1] == self._recent[:1])
         for tile, names in held:
             for view in [self._made[name] for name in names if name in self._made]:
                 tile.hold(view)
-            tile.show_front(self._made.get(names[0]) if names else None)
+            front = self._made.get(names[0]) if names else None
+            # The views of other tiles follow, each in a turn of its own.
+            is_shown = names[:1] == self._recent[:1] or tile.shows(front)
+            tile.show_front(front if is_shown else None)
         for k, column in enumerate(self.columns):
             column.setVisible(bool(self.in_tile(k) or self.in_tile(k + _DOWN)))
         for name, view in self._made.items():

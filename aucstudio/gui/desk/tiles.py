@@ -104,6 +104,10 @@ class Tile(QWidget):
         """Show a view of the tile; nothing if it has another one or is not made yet."""
         self._views.setCurrentIndex(0 if view is None else max(0, self._views.indexOf(view)))
 
+    def shows(self, view: QWidget | None) -> bool:
+        """Return whether a view is in front."""
+        return self._views.currentWidget() is view
+
     @property
     def lacks_view(self) -> bool:
         """Whether the tile is on the screen without its view."""

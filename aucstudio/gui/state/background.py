@@ -55,11 +55,15 @@ class Turns(QObject):
         self.waiting: deque[Callable[[], object]] = deque()
         self._next = delayed(self, 0, self._take)
 
-    def ask(self, action: Callable[[], object]) -> None:
-        """Call a function soon, once however often it is requested."""
-        if action not in self.waiting:
-            self.waiting.append(action)
+    def ask(self, *actions: Callable[[], object]) -> None:
+        """Call functions soon, each once however often it is requested."""
+        self.waiting.extend(action for action in actions if action not in self.waiting)
         self._next.start()
+
+    def take_all(self) -> None:
+        """Call the functions that wait now."""
+        while self.waiting:
+            self.waiting.popleft()()
 
     def _take(self) -> None:
         if self.waiting:

@@ -134,7 +134,8 @@ def read_file(
         progress = progress_reporter(report)
         fingerprint(opened.table.files, lambda share: progress(share, "looking at the file"))
         opened.table.schema  # noqa: B018  (computed once and cached)
-        count_all(opened.table.columns, lambda share: progress(share, "counting values"))
+        counts = [column.different for column in opened.table.columns]
+        count_all(counts, lambda share: progress(share, "counting values"))
     remember_recent(opened.path)
     return opened
 

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import math
 import os
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar, TypeVar
 
@@ -27,15 +27,13 @@ KINDS = ("number", "text")
 # The levels of columns with more different texts are not listed.
 MOST_LEVELS = 300
 
-# Texts that are counted, or cells that are examined, at a time.
-_WINDOW = 100_000
-# Random odd numbers that hash numbers, and the size of the hash table.
-_MULTIPLIERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], dtype=np.uint64)
-_SLOT_BITS = 21
+# Texts that are counted, or cells that are examined, at a time, and before all are.
+_WINDOW, _HEAD = 100_000, 2_000
 # Columns that are counted at once: NumPy releases the interpreter, and each takes memory.
 _MOST_AT_ONCE = 4
-# Cells that are examined before all are counted.
-_HEAD = 2_000
+# Random odd numbers that hash numbers, and the numbers that are hashed at a time.
+_MULTIPLIERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], dtype=np.uint64)
+_HASHED = 1 << 16
 
 
 class Count:
@@ -53,6 +51,11 @@ class Count:
         self._total, self._cells = total, cells
 
     @property
+    def takes_long(self) -> bool:
+        """Whether counting is still to be done, and takes long."""
+        return self._cells is not None and len(self._cells) > _HEAD
+
+    @property
     def total(self) -> int:
         """The count."""
         # Another thread may be counting.
@@ -64,43 +67,48 @@ class Count:
 
     def exceeds(self, most: int) -> bool:
         """Return whether there are more than ``most`` values; the first cells often decide."""
-        cells = self._cells
-        if cells is not None and len(cells) > _HEAD and _different(cells[:_HEAD]) > most:
-            return True
-        return self.total > most
+        cells = self._cells if self.takes_long else None
+        return (cells is not None and _different(cells[:_HEAD]) > most) or self.total > most
 
 
 def count_all(
-    columns: Sequence[ColumnInfo], report: Callable[[float], Any] = lambda _share: None
+    counts: Iterable[Count], report: Callable[[float], Any] = lambda _share: None
 ) -> None:
-    """Count the values of columns that are not counted yet, several at once.
+    """Count what takes long and is not counted yet, several columns at once.
 
     Parameters
     ----------
-    columns : sequence of ColumnInfo
+    counts : iterable of Count
     report : callable
         Receives the share done; may raise to stop.
     """
+    left = [count for count in counts if count.takes_long]
     with ThreadPoolExecutor(min(_MOST_AT_ONCE, os.cpu_count() or 1)) as pool:
-        for n, _ in enumerate(pool.map(lambda column: column.distinct, columns), 1):
-            report(n / len(columns))
+        for n, _ in enumerate(pool.map(lambda count: count.total, left), 1):
+            report(n / len(left))
 
 
 def _different(values: Array) -> int:
     """Count different numbers, many of them by hashing, which is faster than sorting."""
-    known, count = values[~np.isnan(values)] + 0.0, 0  # -0 becomes 0
-    for multiplier in _MULTIPLIERS if len(known) > _WINDOW else ():
-        slots = (known.view(np.uint64) * multiplier >> np.uint64(64 - _SLOT_BITS)).astype(np.intp)
-        # Numbers of 32 bits, as memory decides on the time.
-        rows = np.arange(len(known), dtype=np.int32)
-        of_slot = np.empty(1 << _SLOT_BITS, dtype=np.int32)
-        of_slot[slots] = rows
-        firsts = of_slot[slots]
-        count += int(np.count_nonzero(firsts == rows))
+    # -0 becomes 0. Without the complement, 0 would look like an empty slot.
+    keys, count = ~(values[~np.isnan(values)] + 0.0).view(np.uint64), 0
+    for multiplier in _MULTIPLIERS:
+        if len(keys) <= _HASHED:
+            break
+        bits = len(keys).bit_length()
+        table = np.zeros(1 << bits, dtype=np.uint64)
+        # Windows, so that the processor's cache holds them.
+        windows = [keys[start : start + _HASHED] for start in range(0, len(keys), _HASHED)]
+        slots = [(part * multiplier >> np.uint64(64 - bits)).view(np.intp) for part in windows]
+        for part, places in zip(windows, slots, strict=True):
+            table[places] = part
         # Numbers that share a slot with another one are left.
-        known = known[known[firsts] != known]
-    known.sort()
-    return count + int(np.count_nonzero(known[1:] != known[:-1])) + (len(known) > 0)
+        parts = zip(windows, slots, strict=True)
+        left = [part[table.take(places, mode="clip") != part] for part, places in parts]
+        keys = np.concatenate(left)
+        count += int(np.count_nonzero(table))
+    keys.sort()
+    return count + int(np.count_nonzero(keys[1:] != keys[:-1])) + (len(keys) > 0)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

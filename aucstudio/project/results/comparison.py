@@ -29,6 +29,7 @@ from aucstudio.notices import Notice, notice, text
 from aucstudio.project.data.columns import ColumnChoices
 from aucstudio.project.data.validation import FORWARD
 from aucstudio.project.results.summary import (
+    DECIMALS,
     LEVEL,
     WHOLE,
     Estimate,
@@ -61,7 +62,6 @@ _CORRECT: Mapping[str, Callable[[list[float]], Iterable[float]]] = {
     BONFERRONI: inference.bonferroni,
     UNCORRECTED: iter,
 }
-_DECIMALS = 12  # beyond these equal areas may differ by rounding
 
 
 def range_of(measure: str, band: Band) -> Band:
@@ -246,7 +246,7 @@ class Comparison:
         if len(peers) < 2:
             return math.nan
         values = np.array([self.runs[j].measured(self.measure).per_split for j in peers])
-        values = np.round(values, _DECIMALS)
+        values = np.round(values, DECIMALS)
         own = values[peers.tolist().index(k)]
         ranks = (values > own).sum(axis=0) + ((values == own).sum(axis=0) + 1) / 2
         return float(np.where(np.isnan(values).any(axis=0), math.nan, ranks).mean())

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import itertools
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple, Self, TypeVar, TypeVarTuple
@@ -31,6 +32,7 @@ from aucstudio.project.typed import plain
 
 LEVEL = 0.95
 WHOLE: Band = (0.0, 1.0)
+DECIMALS = 12  # beyond these equal areas may differ by rounding
 _AROUND = 0.002  # of an FPR, for the TPR there
 _REMEMBERED = 64  # bands that a drag passes through
 _MOST_BYTES = 600 << 20
@@ -133,7 +135,9 @@ def pauc_summary(record: RunRecord, band: Band) -> Estimate:
     values = tuple(roc.area(one, *band) for one in rankings)
     if band != WHOLE and _is_over_folds(record):
         return _average_folds(record, rankings, values, band)
-    return _estimate(record, values, lambda: inference.interval_of(rankings[0], *band, LEVEL))
+    first = (split.repeat == record.splits[0].repeat for split in record.splits)
+    once = list(itertools.compress(rankings, first))
+    return _estimate(record, values, lambda: inference.folds_interval(once, *band, LEVEL))
 
 
 def _is_over_folds(record: RunRecord) -> bool:
@@ -184,15 +188,18 @@ def _estimate(
     values: tuple[float, ...],
     interval: Callable[[], Estimate | inference.Interval],
 ) -> Estimate:
-    """Return the mean of the values by split, with ``interval`` if there is a single one."""
+    """Return the mean of the values by split.
+
+    It has the ``interval`` of the first repeat alone where there is a single split, and where all
+    values are 0 or all are 1: then nothing shows how much splits vary.
+    """
     if not values:
         return Estimate()
-    if len(values) == 1:
+    value, disjoint = float(np.mean(values)), record.experiment.validation.disjoint
+    if len(values) == 1 or round(value, DECIMALS) in (0.0, 1.0):
         found = interval()
     else:
-        disjoint = record.experiment.validation.disjoint
         found = inference.splits_interval(values, LEVEL, record.test_fraction, disjoint=disjoint)
-    value = float(np.mean(values))
     return Estimate(value, found.low, found.high, found.reason, values, found.method)
 
 

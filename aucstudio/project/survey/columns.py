@@ -14,7 +14,7 @@ from aucstudio.engine import roc
 from aucstudio.engine.arrays import Array, Mask, class_counts
 from aucstudio.engine.inference import Interval, delong_interval
 from aucstudio.project.data.columns import Column, spell_cell
-from aucstudio.project.data.findings.separation import VALUE, ranking
+from aucstudio.project.data.findings.column_areas import VALUE, ranking
 from aucstudio.project.data.table import Table
 
 Stop = Callable[[], object]
@@ -59,7 +59,7 @@ class RankedColumn:
     Attributes
     ----------
     positive, scores, by
-        See :func:`~aucstudio.project.data.findings.separation.ranking`.
+        See :func:`~aucstudio.project.data.findings.column_areas.ranking`.
     """
 
     positive: Mask

@@ -11,21 +11,22 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import QRectF, QSizeF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPen
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QApplication, QSizePolicy
 
-from aucstudio.gui.common.plain_text import elided, plain_tooltip, rich
+from aucstudio.gui.common.plain_text import elided, plain_tooltip
 from aucstudio.gui.common.plots.plot import Plot
 from aucstudio.gui.common.plotting import SWATCH, faded, paint_sample
 from aucstudio.gui.common.theme import current_theme
 from aucstudio.gui.state.plan import RunLook
 
-_COLUMNS = 8
+_COLUMNS, _GAP = 8, 8
 _AXIS_WIDTH = 64
 _LEAST_HEIGHT = 200
 _MOST_SHARE = 0.3  # of the plot's height
 _LETTERS = 36
+_AROUND = 8  # pixels around words, half of them on each side
 _LETTER_SHARE = 0.9  # of the size of the other words
 
 
@@ -34,40 +35,62 @@ Entries = list[Entry]
 
 
 class _Sample(pg.ItemSample):
-    """Legend sample that does not hide its item when clicked."""
+    """The line of a pen, the line and the marker of a run, or those of an item."""
+
+    def __init__(self, drawn: Any) -> None:
+        super().__init__(drawn)
+        if isinstance(drawn, RunLook):
+            self.setFixedWidth(SWATCH.width())
+
+    def boundingRect(self) -> QRectF:
+        return QRectF(self.rect())
+
+    def paint(self, painter: QPainter, *options: object) -> None:
+        if isinstance(self.item, RunLook):
+            paint_sample(painter, self.rect(), self.item)
+        elif isinstance(self.item, QPen):
+            painter.setPen(self.item)
+            middle = self.rect().center().y() + 1
+            painter.drawLine(QPointF(0.0, middle), QPointF(self.rect().width(), middle))
+        else:
+            super().paint(painter, *options)
 
     def mouseClickEvent(self, event: Any) -> None:
-        event.ignore()
+        event.ignore()  # pyqtgraph's would hide the item
 
 
-class _RunSample(_Sample):
-    """The line and the marker of a run."""
+class _Words(pg.GraphicsWidget):
+    """Plain text; pyqtgraph's label lays out a document, which takes a millisecond."""
 
-    def __init__(self, look: RunLook) -> None:
-        super().__init__(None)
-        self._look = look
-        self.setFixedWidth(SWATCH.width())
+    def __init__(self, words: str, letters: float) -> None:
+        super().__init__()
+        self.text, self.colour = words, QColor(current_theme().text)
+        font = QApplication.font()
+        font.setPointSizeF(letters)
+        self.setFont(font)
+        size = QFontMetricsF(font).size(0, words) + QSizeF(_AROUND, _AROUND)
+        self.setMinimumSize(size)
+        self.setPreferredSize(size)
 
     def boundingRect(self) -> QRectF:
         return QRectF(self.rect())
 
     def paint(self, painter: QPainter, *_options: object) -> None:
-        paint_sample(painter, self.rect(), self._look)
-
-
-def _cut(words: str) -> str:
-    return elided(words, _LETTERS, len)
+        painter.setFont(self.font())
+        painter.setPen(self.colour)
+        area = self.rect().adjusted(_AROUND / 2, 0, 0, 0)
+        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, self.text)
 
 
 class Legend(pg.LegendItem):
     """A legend above a plot, in as many columns as fit."""
 
     def __init__(self, plot: Plot) -> None:
-        super().__init__(frame=False, horSpacing=8, colCount=_COLUMNS, sampleType=_Sample)
+        super().__init__(frame=False, horSpacing=_GAP, colCount=_COLUMNS)
         self._plot = plot
         self._entries: Entries = []
-        self._samples: list[pg.PlotDataItem] = []
         self._shown: tuple[Entries, int, int, float, str] = ([], 0, 0, 0.0, "")
+        self._listed: tuple[Entries, float, str] = ([], 0.0, "")
         self.layout.setContentsMargins(0, 0, 0, 4)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(0)  # its words may be cut off, but never the plot below
@@ -95,18 +118,16 @@ class Legend(pg.LegendItem):
         width, height = self._plot.width() - beside, self._plot.height()
         letters, theme = QApplication.font().pointSizeF(), current_theme().name
         if (self._entries, width, height, letters, theme) == self._shown:
-            # Making it anew takes longer than all else that follows a drag.
             for sample, _label in self.items:
                 sample.update()
             return
         self._shown = list(self._entries), width, height, letters, theme
-        self.setLabelTextSize(f"{_LETTER_SHARE * letters:.3g}pt")
         marks = [entry for entry in self._entries if not isinstance(entry[1], QPen | RunLook)]
         line = _LETTER_SHARE * QFontMetricsF(QApplication.font()).height()
         most = _MOST_SHARE * height if height >= _LEAST_HEIGHT else 0
         for shown in (self._entries, marks, []):
             if line * len(shown) / _COLUMNS <= most:  # else no arrangement has room
-                self._list(shown, width)
+                self._list(shown, width, _LETTER_SHARE * letters)
                 if self._least().height() <= most:
                     break
         self._plot.hidden_legend = [
@@ -118,34 +139,38 @@ class Legend(pg.LegendItem):
         self.layout.activate()
         self._plot.frame.layout.activate()
 
-    def _list(self, entry: Entries, width: int) -> None:
+    def _list(self, entries: Entries, width: int, letters: float) -> None:
+        """List entries in the most columns that stay within a width."""
+        listed = list(entries), letters, current_theme().name
+        if listed != self._listed:  # to make the labels takes longer than all else here
+            self._listed = listed
+            self._make_items(entries, letters)
+        self.setColumnCount(
+            next((n for n in range(_COLUMNS, 1, -1) if self._least_width(n) <= width), 1)
+        )
+
+    def _make_items(self, entries: Entries, letters: float) -> None:
         super().clear()
-        self.setLabelTextColor(current_theme().text)
-        for sample in self._samples:
-            self.scene().removeItem(sample)
-        self._samples = []
-        for words, drawn in entry:
-            shown = self._sample(drawn) if isinstance(drawn, QPen) else drawn
-            shown = _RunSample(drawn) if isinstance(drawn, RunLook) else shown
-            self.addItem(shown, rich("{}", _cut(words)))
+        for words, drawn in entries:
+            self.items.append((_Sample(drawn), _Words(elided(words, _LETTERS, len), letters)))
             plain_tooltip(self.items[-1][1], words)
-        for columns in range(_COLUMNS, 0, -1):
-            self.setColumnCount(columns)
-            if self._least().width() <= width:
-                break
+            self._addItemToLayout(*self.items[-1])
+
+    def _least_width(self, columns: int) -> float:
+        """Return the width that the entries need in a number of columns."""
+        beside = [self.items[k::columns] for k in range(min(columns, len(self.items)))]
+        widths: list[float] = [
+            max(part.minimumWidth() for part in parts)
+            for entries in beside
+            for parts in zip(*entries, strict=True)
+        ]
+        return sum(widths) + _GAP * (len(widths) - 1)
 
     def _least(self) -> QSizeF:
         least: QSizeF = self.layout.effectiveSizeHint(Qt.SizeHint.MinimumSize)
         return least
 
-    def _sample(self, drawn: QPen) -> pg.PlotDataItem:
-        made = pg.PlotDataItem(pen=drawn)
-        made.setParentItem(self)  # with no place of its own it would be left to the collector
-        self._samples.append(made)
-        return made
 
-
-_AROUND = 8  # pixels above and below a label
 _MARGIN = 14  # pixels beside a legend in the picture
 # Of the picture. A part of it has no corner that curves leave free.
 _MOST_COVERED, _MOST_ZOOMED = 0.3, 0.1
@@ -171,7 +196,6 @@ class CornerLegend(Legend):
         self.layout.setContentsMargins(8, 4, 8, 4)
         self.frame, self.corner = True, (1, 1)
         self.tip: Callable[[], str] = str
-        self._listed: object = None
         self._moved_from: tuple[int, int] | None = None
 
     def fit(self) -> None:
@@ -180,14 +204,10 @@ class CornerLegend(Legend):
         room = self._plot.getViewBox().rect()
         least = len(self._entries) * (QFontMetricsF(QApplication.font()).height() + _AROUND)
         shown = self._entries if least <= room.height() - 2 * _MARGIN else []
-        listed = list(shown), theme.name, letters
-        if listed != self._listed:
-            self._listed = listed
-            self.setLabelTextSize(f"{letters:.3g}pt")
-            self.setPen(theme.line)
-            self.setBrush(faded(theme.card, 235))
-            self._list(shown, 0)
-            self.resize(self._least())
+        self.setPen(theme.line)
+        self.setBrush(faded(theme.card, 235))
+        self._list(shown, 0, letters)
+        self.resize(self._least())
         tip = self.tip() if shown else ""
         for part in (self, *(label for _sample, label in self.items)):
             plain_tooltip(part, tip)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QStackedWidget
@@ -60,6 +60,7 @@ def table_text(path: Path, found: Comparison) -> str:
 PICTURE, TABLES, GROUPS = "picture", "tables", "groups"
 _SHOWN = ((PICTURE, "Forest plot"), (TABLES, "Tables"), (GROUPS, "Subgroups"))
 _KEPT = 64
+Compared = TypeVar("Compared", PicturePage, TablesPage)
 _NOTHING = "Nothing to compare yet"
 
 
@@ -88,7 +89,7 @@ class CompareView(PageView):
         self._filled = self._compared = object()
         self._answer = Answer(self, self._show, self._on_failed, keep=_KEPT)
         self._make_controls()
-        self._make_pages()
+        self.making.ask(self._make_picture, self._make_tables, self._make_groups)
         session.listen(self.forget_answers, "table")
 
     # ------------------------------------------------------------- making
@@ -103,27 +104,34 @@ class CompareView(PageView):
         self.correction_combo = row.choice("correction_combo", self.mark_stale, corrections)
         for combo in (self.measure_combo, self.correction_combo):
             keep_choice(combo)
-        self.groups = GroupsPage(self.session, self.controls)
-        self.groups.concluded.connect(self._on_groups)
-        self.groups.show_controls(False)
-        self.controls.addStretch(1)
+        self.pages = QStackedWidget()
+        self.footnote_label = label("", "muted", name="compare_footnote", wrap=True)
+        self.set_content(down((self.pages, 1), self.footnote_label), _NOTHING)
         self.copy_tables = make_action(self, "copy_tables", "Copy tables", verb=self._on_copy)
         self.save_tables = make_action(self, "save_tables", "Save tables…", verb=self._on_save)
 
     def exports(self) -> Sequence[QAction]:
         return self.copy_tables, self.save_tables
 
-    def _make_pages(self) -> None:
-        self.picture, self.tables = PicturePage(), TablesPage()
-        self.pictures = self.picture.forest.plot, self.groups.plot
-        self.pages = QStackedWidget()
-        for page in (self.picture, self.tables):
-            page.run_clicked.connect(self._on_run)
-            page.pair_clicked.connect(self._on_pair)
-            self.pages.addWidget(page)
+    def _make_picture(self) -> None:
+        self.picture = self._add(PicturePage())
+
+    def _make_tables(self) -> None:
+        self.tables = self._add(TablesPage())
+
+    def _add(self, page: Compared) -> Compared:
+        page.run_clicked.connect(self._on_run)
+        page.pair_clicked.connect(self._on_pair)
+        self.pages.addWidget(page)
+        return page
+
+    def _make_groups(self) -> None:
+        self.groups = GroupsPage(self.session, self.controls)
+        self.groups.concluded.connect(self._on_groups)
+        self.groups.show_controls(False)
+        self.controls.addStretch(1)
         self.pages.addWidget(self.groups)
-        self.footnote_label = label("", "muted", name="compare_footnote", wrap=True)
-        self.set_content(down((self.pages, 1), self.footnote_label), _NOTHING)
+        self.pictures = self.picture.forest.plot, self.groups.plot
 
     @property
     def _front(self) -> PicturePage | TablesPage:

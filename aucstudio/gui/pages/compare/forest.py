@@ -15,7 +15,15 @@ from PySide6.QtWidgets import QFrame, QGraphicsRectItem, QScrollArea
 
 from aucstudio.gui.common.curve_figures import chance_area
 from aucstudio.gui.common.plain_text import elided
-from aucstudio.gui.common.plotting import data_tip, faded, finite_range, make_plot, pen, run_pen
+from aucstudio.gui.common.plotting import (
+    data_tip,
+    faded,
+    finite_range,
+    fit_lines,
+    make_plot,
+    pen,
+    run_pen,
+)
 from aucstudio.gui.common.table import in_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol, scaled
 from aucstudio.gui.pages.compare.words import ShownComparison, run_name
@@ -152,14 +160,11 @@ class ForestPlot(QObject):
     # ------------------------------------------------------------- drawing
 
     def _draw_whiskers(self, looks: Sequence[RunLook]) -> None:
-        self.plot.removeItem(*self.whiskers)
         areas = [run.measured(self._measure) for run in self._runs]
-        self.whiskers = [
-            pg.PlotCurveItem(list(area.bounds), [k, k], pen=run_pen(look, 2.5))
-            for k, area, look in zip(self._rows, areas, looks, strict=True)
-            if area.known
-        ]
-        self.plot.addItem(*self.whiskers, ignoreBounds=True)
+        known = [one for one in zip(self._rows, areas, looks, strict=True) if one[1].known]
+        fit_lines(self.plot, self.whiskers, len(known))
+        for whisker, (k, area, look) in zip(self.whiskers, known, strict=True):
+            whisker.setData(list(area.bounds), [k, k], pen=run_pen(look, 2.5))
 
     def _draw_dots(self, looks: Sequence[RunLook]) -> None:
         colours = [run_colour(current_theme(), look.colour) for look in looks]

@@ -62,7 +62,9 @@ class ShownComparison:
     def shown_as(self, correction: str, runs: list[ShownRun]) -> ShownComparison:
         """Return the same with another correction and the current looks of the runs."""
         current = {run.record.id: run for run in runs}
-        pairs = comparison.corrected(self.found.pairs, correction)
+        pairs = self.found.pairs
+        if any(pair.correction != correction for pair in pairs):
+            pairs = comparison.corrected(pairs, correction)
         return dataclasses.replace(
             self,
             runs=[current.get(run.record.id, run) for run in self.runs],

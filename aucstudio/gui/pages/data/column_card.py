@@ -32,7 +32,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.notices import text
 from aucstudio.notices.words import counted
 from aucstudio.project.data.columns import NUMERIC_ROLES, ROLES, Column
-from aucstudio.project.data.findings.separation import VALUE
+from aucstudio.project.data.findings.column_areas import VALUE
 from aucstudio.project.data.text import dates
 from aucstudio.project.survey.columns import ColumnSummary, Distribution, Figures
 

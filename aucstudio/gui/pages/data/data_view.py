@@ -72,30 +72,36 @@ class DataView(PageView):
         self._table: Table | None = None
         self._going: tuple[int, ...] = ()
         self._finding = Answer(self, self._on_found, self._on_unfound)
-        self.filters, self.card = Filters(), ColumnCard()
-        self._summing = Answer(self, self._on_summary, self.card.show_problem)
-        self.sheet, self.overview = RowsSheet(session), Overview()
-        self.gaps, self.correlation = GapPage(), CorrelationPage()
-        parts = self.gaps, self.correlation, self.card.spread, self.card.roc
-        self.pictures = [part.plot for part in parts]
-        self._make_controls()
-        self.pages = QStackedWidget()
-        for page in (self.overview, self.sheet, self.gaps, self.correlation):
-            self.pages.addWidget(page)
+        self.filters, self.pages = Filters(), QStackedWidget()
         main = holding(down(self.filters, (self.pages, 1)))
-        self._sides = across((main, 1), self.card, gap=16)
+        self._sides = across((main, 1), gap=16)
         self.set_content(self._sides, "No table yet")
-        self._connect()
+        self.show_combo = self.controls.choice("data_show_combo", verb=self._on_show)
+        self.controls.put(self.filters.class_combo)
+        self.controls.put(self.filters.part_combo)
+        self.split_combo = self.choose_split("data_split_combo")
+        self.making.ask(self._make_grids, self._make_card, self._make_tables, self._connect)
 
     # ------------------------------------------------------------- making
 
-    def _make_controls(self) -> None:
-        row = self.controls
-        self.show_combo = row.choice("data_show_combo", verb=self._on_show)
-        row.put(self.filters.class_combo)
-        row.put(self.filters.part_combo)
-        self.split_combo = self.choose_split("data_split_combo")
-        row.put(self.correlation.kind_combo)
+    def _make_grids(self) -> None:
+        self.gaps, self.correlation = GapPage(), CorrelationPage()
+        self.controls.put(self.correlation.kind_combo)
+        for page in (self.gaps, self.correlation):
+            self.pages.addWidget(page)
+
+    def _make_card(self) -> None:
+        self.card = ColumnCard()
+        self._sides.addWidget(self.card)
+        self._summing = Answer(self, self._on_summary, self.card.show_problem)
+        parts = self.gaps, self.correlation, self.card.spread, self.card.roc
+        self.pictures = [part.plot for part in parts]
+
+    def _make_tables(self) -> None:
+        row, self.overview, self.sheet = self.controls, Overview(), RowsSheet(self.session)
+        for place, page in enumerate((self.overview, self.sheet)):
+            self.pages.insertWidget(place, page)
+        self.pages.setCurrentIndex(0)
         self.explain_button = row.put(push_button("data_explain_button", like="explain_button"))
         self.explain_button.clicked.connect(self._on_explain)
         self.save_button = row.put(self.sheet.save_button)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QGraphicsItem, QMenu, QStackedWidget
@@ -32,6 +32,12 @@ from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
 
+Picture = TypeVar("Picture", bound=ModelPicture[Any])
+_PARTS: Sequence[Callable[[], ModelPicture[Any]]] = (
+    *(MembersPart, ImportancePart, ShapesPart),
+    *(FeatureUsePart, TreePart),
+)
+
 
 class ModelView(PageView):
     """One picture at a time of what the chosen run's model makes of the columns.
@@ -57,29 +63,33 @@ class ModelView(PageView):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, "model_view", "Model")
-        self.weights, self.row_part = WeightsPart(), RowPart()
-        self.row_part.pointed.connect(lambda row: session.point_at(row=row))
-        self.parts: list[ModelPicture[Any]] = [
-            self.weights,
-            MembersPart(),
-            ImportancePart(),
-            ShapesPart(),
-            FeatureUsePart(),
-            TreePart(),
-            self.row_part,
-        ]
-        self.part = self.parts[0]
-        self.pictures = [part.plot for part in self.parts]
+        self.parts: list[ModelPicture[Any]] = []
+        self.pictures: list[Plot] = []
         self._wanted = ""
         self._flying: LiveRun | None = None
         self._make_controls()
-        self.stack = QStackedWidget()
-        for part in self.parts:
-            self.stack.addWidget(part)
-            part.message.connect(lambda words, part=part: self._on_message(part, words))
         # The controls of a part have a row of their own: the centre may be narrow.
-        bars = [part.bar for part in self.parts]
-        self.set_content(down(across(*bars, STRETCH), (self.stack, 1)), "No model yet")
+        self._bars, self.stack = across(STRETCH), QStackedWidget()
+        self.set_content(down(self._bars, (self.stack, 1)), "No model yet")
+        others = [partial(self._add, kind) for kind in _PARTS]
+        self.making.ask(self._make_weights, *others, self._make_row)
+
+    def _make_weights(self) -> None:
+        self.weights = self._add(WeightsPart)
+        self.part: ModelPicture[Any] = self.weights
+
+    def _make_row(self) -> None:
+        self.row_part = self._add(RowPart)
+        self.row_part.pointed.connect(lambda row: self.session.point_at(row=row))
+
+    def _add(self, kind: Callable[[], Picture]) -> Picture:
+        part = kind()
+        self._bars.insertWidget(len(self.parts), part.bar)
+        self.stack.addWidget(part)
+        self.parts.append(part)
+        self.pictures.append(part.plot)
+        part.message.connect(lambda words: self._on_message(part, words))
+        return part
 
     def _make_controls(self) -> None:
         row = self.controls

@@ -23,6 +23,7 @@ from aucstudio.gui.pages.roc.lines import FACES, Face, Lines
 from aucstudio.gui.pages.roc.overlays import Scene
 from aucstudio.gui.state.background import Answer, delayed
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.project.results.summary import tpr_summary
 
 _HOW_TO_MOVE = "Drag it, click on the curve, or use the arrow keys"
 _CRAMPED = "No room for the inset: enlarge the page."
@@ -126,7 +127,14 @@ class RocView(PageView):
         waiting = curve_figures.unready([run.record for run in runs])
         if waiting:
             key = tuple(record.id for record in waiting)
-            if self._curves.ask(key, lambda _post: curve_figures.make_ready(waiting)):
+            target = self.session.focus.target
+
+            def work(_post: object) -> None:
+                curve_figures.make_ready(waiting)
+                for record in waiting if target.rule == "fpr" else ():
+                    tpr_summary(record, target.value)  # of the operating point
+
+            if self._curves.ask(key, work):
                 self._show_conclusion()
                 return
         self.choices.fit(any(len(run.record.splits) > 1 for run in runs))

@@ -13,7 +13,16 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.plots.legend import Legend
 from aucstudio.gui.common.plots.rate_axes import LINEAR, ROOT, Axis, RateAxis, place
-from aucstudio.gui.common.plotting import class_steps, faded, make_plot, pen, run_pen, style_classes
+from aucstudio.gui.common.plotting import (
+    Dots,
+    class_steps,
+    faded,
+    make_plot,
+    pen,
+    run_pen,
+    show_dots,
+    style_classes,
+)
 from aucstudio.gui.common.sentence import Statement
 from aucstudio.gui.common.table import Row, SheetTable, in_columns, sheet_blocks, worded_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, run_symbol, scaled
@@ -56,7 +65,7 @@ class ReliabilityPlot:
     Attributes
     ----------
     plot : Plot
-    lines : list of PlotDataItem
+    lines : list of PlotCurveItem
         One a run.
     whiskers : list of PlotCurveItem
         The intervals of its shares.
@@ -71,7 +80,10 @@ class ReliabilityPlot:
         self.diagonal = pg.PlotCurveItem([0.0, 1.0], [0.0, 1.0])
         self.plot.addItem(self.diagonal, ignoreBounds=True)
         self.legend = Legend(self.plot)
-        self.lines: list[pg.PlotDataItem] = []
+        self._dots = pg.ScatterPlotItem(size=9)
+        self._dots.setZValue(1)
+        self.plot.addItem(self._dots, ignoreBounds=True)
+        self.lines: list[pg.PlotCurveItem] = []
         self.whiskers: list[pg.PlotCurveItem] = []
         self.before: list[pg.PlotCurveItem] = []
 
@@ -92,8 +104,8 @@ class ReliabilityPlot:
             drawn = pen(faded(run_colour(theme, look.colour), 130), 1.4, (1.5, 3.0))
             ends = map(axis.forward, (one.diagram.mean, one.diagram.share))
             self.before.append(pg.PlotCurveItem(*ends, pen=drawn))
-        for look, one in judged:
-            self._add(look, one, axis)
+        dots = [self._add(look, one, axis) for look, one in judged]
+        show_dots(self._dots, dots)
         self.plot.addItem(*self.before, *self.whiskers, *self.lines, ignoreBounds=True)
         dotted = ("score as log-odds", pen(theme.muted, 1.4, (1.5, 3.0)))
         known = [(look.name, look) for look, _ in judged]
@@ -101,7 +113,8 @@ class ReliabilityPlot:
         whole = 0.0, place(axis, reach_of([one for _, one in judged]))
         self.plot.set_whole(whole, whole)
 
-    def _add(self, look: RunLook, one: CalibrationEstimate, axis: Axis) -> None:
+    def _add(self, look: RunLook, one: CalibrationEstimate, axis: Axis) -> Dots:
+        """Draw the line and the whiskers of a run; return its markers."""
         bins, colour = one.diagram, run_colour(current_theme(), look.colour)
         mean, share, low, high = map(axis.forward, (bins.mean, bins.share, bins.low, bins.high))
         ends = np.stack([low, high], axis=1).ravel()
@@ -110,17 +123,9 @@ class ReliabilityPlot:
                 np.repeat(mean, 2), ends, connect="pairs", pen=pen(faded(colour, 170), 1.4)
             )
         )
-        self.lines.append(
-            pg.PlotDataItem(
-                mean,
-                share,
-                pen=run_pen(look, 1.8),
-                symbol=run_symbol(look.colour),
-                symbolSize=9,
-                symbolBrush=colour,
-                symbolPen=pen(current_theme().card, 1.0),
-            )
-        )
+        self.lines.append(pg.PlotCurveItem(mean, share, pen=run_pen(look, 1.8)))
+        edge = pen(current_theme().card, 1.0)
+        return (mean, share), run_symbol(look.colour), edge, pg.mkBrush(colour)
 
 
 class ProbabilityPlot:

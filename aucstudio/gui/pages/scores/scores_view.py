@@ -74,17 +74,7 @@ class ScoresView(PageView):
         self._finished: tuple[ShownRun, int, SplitResult] | None = None
         self._band_ends = (-math.inf, math.inf)
         self._make_controls()
-        self.picture = ScorePlot("scores_plot")
-        self.plot, self.line = self.picture.plot, self.picture.line
-        self.pictures = (self.plot,)
-        self.axes = (self.scale_combo,)
-        self.curves = self.picture.curves
-        self.chooser = ThresholdChooser("scores", session).follow_focus()
-        self.readout = self.chooser.card
-        self.worst = WorstRows(session)
-        self._lay_out()
-        self.line.sigPositionChanged.connect(lambda line: self.set_threshold(float(line.value())))
-        self.picture.apply_theme()
+        self.making.ask(self._make_picture, self._make_chooser, self._make_worst)
 
     # ------------------------------------------------------------- making
 
@@ -101,12 +91,28 @@ class ScoresView(PageView):
         self.offer_following()
         row.addStretch(1)
 
-    def _lay_out(self) -> None:
+    def _make_picture(self) -> None:
+        self.picture = ScorePlot("scores_plot")
+        self.plot, self.line = self.picture.plot, self.picture.line
+        self.pictures = (self.plot,)
+        self.axes = (self.scale_combo,)
+        self.curves = self.picture.curves
+        self.line.sigPositionChanged.connect(lambda line: self.set_threshold(float(line.value())))
+        self.picture.apply_theme()
         # Words wrap in the width of the chooser, and are as high as they are there.
-        figures = down(self.chooser, self.worst, STRETCH, gap=12, around=(0, 0, _AIR, 0))
-        self.side = scrolled(figures, "scores_figures", "Threshold and worst rows")
+        self._figures = down(STRETCH, gap=12, around=(0, 0, _AIR, 0))
+        self.side = scrolled(self._figures, "scores_figures", "Threshold and worst rows")
         fix_width(self.side, CARD_WIDTH + _AIR)
         self.set_content(across((self.plot, 1), self.side, gap=16), "No scores yet")
+
+    def _make_chooser(self) -> None:
+        self.chooser = ThresholdChooser("scores", self.session).follow_focus()
+        self.readout = self.chooser.card
+        self._figures.insertWidget(0, self.chooser)
+
+    def _make_worst(self) -> None:
+        self.worst = WorstRows(self.session)
+        self._figures.insertWidget(1, self.worst)
 
     def figure_data(self) -> Mapping[str, Sequence[object] | NDArray[Any]]:
         run = self.session.run(self.session.selected)

@@ -17,7 +17,15 @@ from aucstudio.gui.common.plain_text import plain_tooltip, shortened
 from aucstudio.gui.common.plots.axes import NumberAxis
 from aucstudio.gui.common.plots.legend import Entry, Legend, keep_sample
 from aucstudio.gui.common.plots.plot import Plot, Range
-from aucstudio.gui.common.plotting import faded, make_plot, pen, run_pen, style_plot
+from aucstudio.gui.common.plotting import (
+    faded,
+    fit_lines,
+    make_plot,
+    pen,
+    run_pen,
+    show_dots,
+    style_plot,
+)
 from aucstudio.gui.common.theme import current_theme, run_symbol
 from aucstudio.gui.pages.training.progress import HELD, MEMBER, SECONDS, TRAIN, Course, area_name
 from aucstudio.notices import text
@@ -72,44 +80,39 @@ class CourseLines:
     ----------
     plot : Plot
     drawn : list of CourseLine
-    items : list of PlotDataItem
+    items : list of PlotCurveItem
         One a line.
+    dots : ScatterPlotItem
+        Of all lines.
     marker : ScatterPlotItem
         The point under the pointer.
     """
 
     def __init__(self, plot: Plot) -> None:
         self.drawn: list[CourseLine] = []
-        self.items: list[pg.PlotDataItem] = []
+        self.items: list[pg.PlotCurveItem] = []
+        self.dots = pg.ScatterPlotItem(size=_DOT, antialias=True)
         self.plot = plot
         self.marker = pg.ScatterPlotItem(size=9, antialias=True)
         self.marker.setZValue(100)
-        plot.addItem(self.marker, ignoreBounds=True)
+        plot.addItem(self.marker, self.dots, ignoreBounds=True)
 
     def draw(self, lines: Sequence[CourseLine]) -> None:
         """Draw these lines only; items are reused."""
-        while len(self.items) > len(lines):
-            self.plot.removeItem(self.items.pop())
-        while len(self.items) < len(lines):
-            item = pg.PlotDataItem(connect="finite", antialias=True, symbolSize=_DOT)
-            item.setLogMode(False, self.plot.getAxis("left").logMode)
-            self.plot.addItem(item)
-            self.items.append(item)
-        self.drawn = list(lines)
+        fit_lines(self.plot, self.items, len(lines), connect="finite", antialias=True)
+        self.drawn, dotted = list(lines), []
         for item, line in zip(self.items, lines, strict=True):
-            known = np.count_nonzero(np.isfinite(line.y))
-            # A line through one point is invisible; dots without a place have no bounds.
-            dotted = known == 1 or (line.dots and known > 0)
             depth = 40 if line.course.is_live else 20 * line.is_strong
             item.setZValue(depth - (not line.is_main))
-            item.setData(
-                line.x,
-                line.y,
-                pen=line.pen,
-                symbol=run_symbol(line.course.look.colour) if dotted else None,
-                symbolPen=None if line.is_main else pen(line.pen.color(), 1.2),
-                symbolBrush=line.pen.color() if line.is_main else None,
-            )
+            places, colour = self._places(line), line.pen.color()
+            item.setData(*places, pen=line.pen)
+            # A line through one point is invisible.
+            if line.dots or np.count_nonzero(np.isfinite(line.y)) == 1:
+                edge, inner = (None, colour) if line.is_main else (pen(colour, 1.2), None)
+                symbol = run_symbol(line.course.look.colour)
+                dotted.append((places, symbol, pg.mkPen(edge), pg.mkBrush(inner)))
+            self.dots.setZValue(depth)
+        show_dots(self.dots, dotted)
 
     def nearest(self, here: QPointF) -> tuple[CourseLine, int] | None:
         """Find the point of a main line nearest to a place, if one is near."""
@@ -145,7 +148,8 @@ class CourseLines:
     def _places(self, line: CourseLine) -> tuple[Array, Array]:
         """Return where the points of a line are in the plot, whose height may be logarithmic."""
         log = self.plot.getAxis("left").logMode
-        return line.x, np.log10(line.y) if log else line.y
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return line.x, np.log10(line.y) if log else line.y
 
 
 class TrainingPlots(QVBoxLayout):

@@ -184,7 +184,8 @@ class TrainingView(PageView):
 
     def moving(self) -> Container[QGraphicsItem]:
         plots = self.plots_
-        return [*plots.upper_lines[1].items, *plots.lower_lines[1].items]
+        live = plots.upper_lines[1], plots.lower_lines[1]
+        return [item for lines in live for item in (lines.dots, *lines.items)]
 
     def _draw_live(self) -> None:
         """Draw the fit in progress over the others."""

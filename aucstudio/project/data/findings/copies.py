@@ -1,7 +1,7 @@
 """Duplicate rows, within a table or between training and test rows.
 
-Rows are compared by 64-bit hashes of the features. Rows that are unique after some columns are
-dropped, so only a few columns of a table of measurements are hashed.
+Rows are compared by 64-bit hashes of the features. Rows whose hash begins differently from all
+others after some columns are dropped, so few columns of a table of measurements are hashed.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from aucstudio.engine.arrays import Index
 from aucstudio.notices import Notice, notice
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.finding import Finding, found
-from aucstudio.project.data.findings.separation import codes_of
+from aucstudio.project.data.findings.column_areas import codes_of
 from aucstudio.project.data.table import Table
 
 Prints = NDArray[np.uint64]
 
 # Fewer copies are not reported.
 _FEWEST, _SHARE = 2, 1e-3
-_AT_ONCE = 4
 _WINDOW = 100_000
 _SAMPLE = 4000
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -36,12 +35,11 @@ def copies(table: Table) -> Iterator[Finding]:
     """Find rows that are equal to another one in all features."""
     rows = np.flatnonzero(table.labelled()) if table.label else np.arange(table.rows)
     features = table.features
-    if any(column.distinct == column.height for column in features):
+    if not features or any(column.distinct == column.height for column in features):
         return
-    again, prints = repeated(features, rows)
+    again, numbers = repeated(features, rows)
     if not len(again):
         return
-    numbers = np.unique(prints, return_inverse=True)[1]
     surplus = _surplus(table, rows, again, numbers)
     if surplus < max(_FEWEST, _SHARE * len(rows)):
         return
@@ -83,8 +81,8 @@ def _expected(columns: Sequence[Column], rows: Index) -> float:
     return math.exp(min(logarithm, 700.0))
 
 
-def repeated(columns: Sequence[Column], rows: Index) -> tuple[Index, Prints]:
-    """Return the rows that have an equal in all columns, and their hashes.
+def repeated(columns: Sequence[Column], rows: Index) -> tuple[Index, Index]:
+    """Return the rows that have an equal in all columns; equal rows have equal numbers from 0.
 
     Parameters
     ----------
@@ -93,26 +91,25 @@ def repeated(columns: Sequence[Column], rows: Index) -> tuple[Index, Prints]:
         Rows to compare.
     """
     prints = np.zeros(len(rows), dtype=np.uint64)
-    ordered = sorted(columns, key=lambda column: -column.distinct)
-    for start in range(0, len(ordered), _AT_ONCE):
-        for column in ordered[start : start + _AT_ONCE]:
-            prints = _mixed(prints, _prints(column, rows))
-        ordered_prints = np.sort(prints)
-        twice = ordered_prints[1:][ordered_prints[1:] == ordered_prints[:-1]]
-        again = np.isin(prints, twice) if len(twice) else np.zeros(len(prints), dtype=bool)
-        rows, prints = rows[again], prints[again]
+    for column in sorted(columns, key=lambda column: -column.distinct):
+        prints = _mixed(prints, _prints(column, rows))
+        slots = (prints >> np.uint64(64 - len(rows).bit_length())).view(np.intp)
+        is_shared = (np.bincount(slots) > 1)[slots]
+        rows, prints = rows[is_shared], prints[is_shared]
         if not len(rows):
             break
-    return (rows, prints) if ordered else (rows[:0], prints[:0])
+    _, numbers, counts = np.unique(prints, return_inverse=True, return_counts=True)
+    again = counts[numbers] > 1
+    return rows[again], np.cumsum(counts > 1)[numbers[again]] - 1
 
 
 def met_again(ours: Sequence[Column], theirs: Sequence[Column]) -> int:
     """Count the rows of ``theirs`` that are equal to a row of ``ours``, column by column."""
     pairs = zip(ours, theirs, strict=True)
     both = [a.holding(np.concatenate([a.values, b.values])) for a, b in pairs]
-    rows, prints = repeated(both, np.arange(both[0].height))
+    rows, numbers = repeated(both, np.arange(both[0].height))
     is_theirs = rows >= ours[0].height
-    return int(np.count_nonzero(np.isin(prints[is_theirs], prints[~is_theirs])))
+    return int(np.count_nonzero(np.isin(numbers[is_theirs], numbers[~is_theirs])))
 
 
 def shared(train: Table, test: Table) -> Notice | None:

@@ -9,8 +9,8 @@ from typing import Any
 from aucstudio.notices import text
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import Column, count_all, spell_cell
+from aucstudio.project.data.findings.column_areas import alone
 from aucstudio.project.data.findings.find import find, sampled_table
-from aucstudio.project.data.findings.separation import areas
 from aucstudio.project.data.import_choices import role_is_guess
 from aucstudio.project.data.text.contents import Rejected
 from aucstudio.project.data.text.dates import WHOLE
@@ -21,9 +21,9 @@ _LONG = 24  # width of names up to which the following text is aligned
 
 def inspection(table: AnyTable) -> dict[str, Any]:
     """Return the properties and findings of a table as plain data."""
-    count_all(table.columns)
+    count_all(column.different for column in table.columns)
     whole = sampled_table(table)
-    by_itself, is_text = areas(whole), table.format == "csv"
+    tells, is_text = alone(whole), table.format == "csv"
     return {
         "file": str(table.path),
         "format": table.format,
@@ -41,7 +41,8 @@ def inspection(table: AnyTable) -> dict[str, Any]:
                 "reason": c.reason,
                 "missing": c.missing,
                 "distinct": c.distinct,
-                "auc": by_itself.get(c.name),
+                "auc": (one := tells.get(c.name)) and one.area,
+                "auc_by": one and one.by,
                 **(_dates_of(whole.column(c.name)) if c.is_date else {}),
             }
             for c in table.columns
@@ -101,7 +102,7 @@ def _column_words(column: dict[str, Any]) -> str:
     is_date = column["kind"] == "date"
     first, last = (is_date and column["range"]) or (None, None)
     is_whole = column["role"] != "date" or column["parts"] == [WHOLE]
-    figures = {name: column[name] for name in ("distinct", "missing", "auc")}
+    figures = {name: column[name] for name in ("distinct", "missing", "auc", "auc_by")}
     dates = {"is_date": is_date, "first": first, "last": last}
     parts = None if is_whole else ", ".join(column["parts"])
     return text("inspect_column", **figures, **dates, parts=parts)

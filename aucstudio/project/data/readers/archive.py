@@ -170,7 +170,7 @@ def _write_member(
     name = pick_part(
         path,
         "member",
-        names,
+        sorted(names, key=sizes.__getitem__, reverse=True),  # the largest table is the data
         options,
         tables.__contains__,
         lambda n: _TABLE.search(n) is None,

@@ -6,6 +6,7 @@ import csv
 import datetime
 import itertools
 import math
+import re
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -32,6 +33,8 @@ _FREE_BYTES = 200_000_000
 _HOUR = 3_600.0
 # Most characters of a library's message.
 _LONGEST = 200
+# What a message says of the copy of a file that is read, and of the statement that reads it.
+_OWN = re.compile(r' in file "[^"]*",?|\s+LINE 1: .*', re.S)
 
 
 def leave_room(folder: Path) -> None:
@@ -196,6 +199,6 @@ def first_parts(names: Iterable[str]) -> str:
 
 
 def brief(reason: str) -> str:
-    """Shorten the message of a library to one line."""
-    line = " ".join(reason.split())
+    """Shorten the message of a library to one line, without its own file and statement."""
+    line = " ".join(_OWN.sub("", reason).split())
     return line if len(line) <= _LONGEST else line[:_LONGEST] + "…"

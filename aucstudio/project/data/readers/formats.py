@@ -10,7 +10,6 @@ file, so they import no reader and read little.
 
 from __future__ import annotations
 
-import codecs
 import dataclasses
 import re
 import tomllib
@@ -22,6 +21,7 @@ from typing import Any, Final, Literal
 from aucstudio.project.data.finding import Finding, found
 from aucstudio.project.data.input_files import require_file
 from aucstudio.project.data.text.dialect import Dialect
+from aucstudio.project.data.text.scan import encoding_of
 from aucstudio.project.errors import input_error
 from aucstudio.project.typed import Sendable
 
@@ -48,11 +48,6 @@ _SVMLIGHT_LINE = re.compile(
     r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?(?:,[0-9.]+)*(?:\s+qid:[0-9]+)?((?:\s+[0-9]+:[^\s:]+)*)\s*(?:#.*)?"
 )
 _SVMLIGHT_LINES = 20
-MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -281,8 +276,7 @@ def recognise(path: Path, name: str = "") -> tuple[Format, list[Finding]]:
             head = file.read(_HEAD_BYTES)
     except OSError as error:
         raise input_error("file_forbidden", file=path, reason=error.strerror) from error
-    encoding = next((name for mark, name in MARKS.items() if head.startswith(mark)), "latin-1")
-    text = head.decode(encoding, "replace").removeprefix("\ufeff")
+    text = head.decode(encoding_of(head) or "latin-1", "replace").removeprefix("\ufeff")
     form = next((form for form in FORMATS if _recognises(form, path, text)), TEXT_FORMAT)
     if form is TEXT_FORMAT:
         _refuse_foreign(path, text)

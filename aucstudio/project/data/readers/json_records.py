@@ -40,7 +40,9 @@ _DEEPEST = 4
 _NAMES = ("name", "id", "fieldName", "field", "key")
 # Most left-out lines that are listed.
 _SHOWN = 20
-_OPEN = b"{\n", b"{\r\n"
+# Indented records, or several on a line, may follow each other without a list.
+_LOOSE = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{(?:\r?\n|"[^\n]*\}[ \t]*\{[ \t]*")')
+_LISTS = re.compile(r"\][ \t\r]*\n\s*\[")
 _LIST = re.compile(rb'(?:\xef\xbb\xbf)?\s*\[\s*\{\s*"')
 
 
@@ -68,10 +70,8 @@ def write(path: Path, target: Path, options: ReadOptions, report: Advance) -> Wr
     report(0.1)
     remarks += about_parts("list", part, parts)
     try:
-        layout = "array" if is_list else "newline_delimited"
-        # Indented records may follow each other without a list.
-        if not is_list and head.removeprefix(codecs.BOM_UTF8).lstrip().startswith(_OPEN):
-            layout = "unstructured"
+        loose = "unstructured" if _LOOSE.match(head) else "newline_delimited"
+        layout = "array" if is_list else loose
         _copy(path, target, layout, options)
     except duckdb.Error:
         sound = target.with_suffix(".sound.json")
@@ -163,8 +163,10 @@ def _tables_of_one(path: Path) -> dict[str, _Rows]:
     """Return the tables by name if the file is one JSON value, else an empty dict."""
     if path.stat().st_size > _LONGEST_RECORD:
         return {}
+    # Lists, one a line, are items of a list.
+    text, lists = _LISTS.subn("],[", path.read_text(encoding="utf-8-sig"))
     try:
-        whole = json.loads(path.read_text(encoding="utf-8-sig"))
+        whole = json.loads(f"[{text}]" if lists else text)
     except ValueError:
         return {}  # one record per line
     tables = _lists_of_records(whole) if isinstance(whole, dict) else {}
@@ -211,9 +213,8 @@ def _rows_of_one(whole: Any) -> _Rows | None:
     The first item of a list may be the names.
     """
     if isinstance(whole, list):
-        width = len(whole[0])
-        named = _named_rows([whole[0], whole[1:]])
-        return _named_rows([_numbered(width), whole]) if named is None else named
+        unnamed = [_numbered(len(whole[0])), whole]
+        return _named_rows([whole[0], whole[1:]]) or _named_rows(unnamed)
     lists = [value for value in whole.values() if isinstance(value, list) and value]
     if (rows := _named_rows(lists)) is not None:
         return rows

@@ -10,7 +10,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from aucstudio.project.data.readers.conversion import holds_table, pick_part, written_part
-from aucstudio.project.data.readers.formats import MARKS, Advance, ReadOptions, Written
+from aucstudio.project.data.readers.formats import Advance, ReadOptions, Written
+from aucstudio.project.data.text.scan import encoding_of
 
 _PIECE = 1 << 16
 # Largest span of a cell that is accepted.
@@ -151,9 +152,8 @@ def _pieces(path: Path, encoding: str) -> Iterator[tuple[float, str]]:
 
 
 def _encoding_of_page(head: bytes) -> str:
-    for mark, name in MARKS.items():
-        if head.startswith(mark):
-            return name
+    if (marked := encoding_of(head)) is not None:
+        return marked
     declared = _CHARSET.search(head)
     if declared is not None:
         with contextlib.suppress(LookupError):

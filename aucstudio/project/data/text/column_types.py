@@ -14,7 +14,6 @@ from aucstudio.project.data import text as vocabulary
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.numerals import (
     MISSING_NUMBER,
-    PER_CENT,
     NumberFormat,
     formats,
     is_remark,
@@ -34,10 +33,11 @@ _DECORATED = re.compile(
     r"[()*#\[`]|[^\x00-\x7f]|[0-9] ?-$|[0-9][.,]--?|"
     "[0-9.,][dD][+-]?[0-9]|[0-9],[0-9]{2},[0-9]{3}|[0-9.,] [A-Za-z]{1,2}$"
 )
+_AT_LEAST = re.compile(r"[0-9]+(?:\.[0-9]+)?\+")
 _CODE = re.compile(r"(?=.*[0-9])(?=.*[^\W\d_]).*|[0-9]+\+?|.*[0-9]\+")
 # Codes such as postcodes, which would lose their zeros as numbers; some look like powers.
-CODE = re.compile("0[0-9]{2,}")
-_POWER_CODE = re.compile("0[0-9]+[eE][0-9]+")
+CODE = re.compile("0[0-9]+(?:[0-9]|[eE][0-9]+)")
+_CODED = re.compile("[0-9]+(?:[eE][0-9]+)?")
 _WHOLE = re.compile("[0-9]+")
 
 # The share of cells that may be other than numbers, and the number of their spellings.
@@ -53,6 +53,7 @@ _LEAST_LEVELS = 7
 # Partial dates: 2023-05, 2023-UN-UN, UN-MAY-2023.
 _PARTIAL_DATE = re.compile(
     r"(?:1[89]|20)[0-9]{2}(?:[-/.](?:[0-9]{1,2}|un|unk|uk|xx|\?\?|--)){0,2}|"
+    r"(?!(?:0?[1-9][-/. ]|[1-3][0-9][-/. ]){2})"
     r"(?:(?:un|unk|uk|xx|\?\?|--|00?|[0-9]{1,2}|[a-z]{3})[-/. ]){1,2}(?:1[89]|20)[0-9]{2}"
 )
 _PARTIAL_SHARE = 0.3
@@ -62,6 +63,8 @@ _LEAST_NUMBERS = 0.2
 MOST_OTHERS, _LOOKED_AT = 1_000, 50
 _DIGIT = re.compile(r"\d")
 _DAY_LIKE = re.compile(r"\D(?:0?[1-9]|[12][0-9]|3[01])$")
+# The ends of a date of which neither has four digits: years differ less often than days.
+_SHORT = re.compile(r"([0-9]{2})[-/.][0-9]{1,2}[-/.]([0-9]{2})(?![0-9])")
 _PLAIN = NumberFormat()
 
 
@@ -79,22 +82,25 @@ def are_numbers(numbers: int, levels: int, whole: bool, others: Mapping[str, int
     others : mapping of str to int
         The other cells that are not missing, stripped, and how often they occur.
     """
-    not_remarks = {cell: count for cell, count in others.items() if not is_remark(cell)}
-    remarks = sum(others.values()) - sum(not_remarks.values())
+    is_measured = levels > min(_FEW_LEVELS, max(_LEAST_LEVELS, numbers // 3))
+    # Beyond measured numbers, "90+" is a limit; beyond few numbers, "3+" is a level.
+    not_remarks = {
+        cell: count
+        for cell, count in others.items()
+        if not (is_remark(cell) or (is_measured and _AT_LEAST.fullmatch(cell)))
+    }
     count = sum(not_remarks.values())
-    if not numbers or numbers < _LEAST_NUMBERS * (numbers + remarks + count):
+    if not numbers or numbers < _LEAST_NUMBERS * (numbers + sum(others.values())):
         return False
     if not count:
         return True
     if len(not_remarks) > _SPELLINGS:
         return False
     known = numbers + count
-    is_measured = levels > min(_FEW_LEVELS, max(_LEAST_LEVELS, numbers // 3))
     if len(not_remarks) <= _WORDS and is_measured and not any(map(_DIGIT.search, not_remarks)):
         return count <= (_WORD_SHARE if whole else _BROKEN_WORD_SHARE) * known
-    is_slip = is_measured and count == 1
     is_code = any(_CODE.fullmatch(cell) for cell in not_remarks)
-    if not is_slip and (is_code or (whole and levels <= _FEW_LEVELS)):
+    if not (is_measured and count == 1) and (is_code or (whole and levels <= _FEW_LEVELS)):
         return count <= _CODE_SHARE * known
     return count <= _SHARE * known or (count == 1 and known >= 8)
 
@@ -127,7 +133,8 @@ def candidate_formats(
 def stray_of(cells: Iterable[str], decimal: str) -> str:
     """Return a cell that is not a number in any format; empty if there is none."""
     forms = candidate_formats([], decimal)
-    return max((c for c in cells if not any(form.matches(c) for form in forms)), default="")
+    others = (c for c in cells if not (is_remark(c) or any(form.matches(c) for form in forms)))
+    return max(others, default="")
 
 
 def unit_of(cell: str) -> str:
@@ -140,12 +147,15 @@ def date_forms(cells: Sequence[str], decimal: str) -> list[NumberFormat]:
     """Return the formats of dates, times and durations that some cells may have."""
     some = cells[:: max(1, len(cells) // _LOOKED_AT)]
     durations = dates.DURATIONS if dates.may_be_duration(some) else ()
-    if not any(set("-/.:, 年년") & set(cell) or cell[-1:].isdigit() for cell in some):
+    if not any(set("-/.:, 年년Zz") & set(cell) or cell[-1:].isdigit() for cell in some):
         return [NumberFormat(decimal, layout=layout) for layout in durations]
     layouts = [layout for layout in dates.LAYOUTS if layout not in dates.DIGITS.values()]
     # Where numbers are written as in English, dates with slashes are, too.
     if decimal == "." and 2 * sum("/" in cell for cell in some) > len(some):
         layouts.insert(layouts.index("d.m.y"), layouts.pop(layouts.index("m/d/y")))
+    short = [*filter(None, map(_SHORT.match, some))]
+    if 2 * len({found[1] for found in short}) < len({found[2] for found in short}):
+        layouts.insert(0, layouts.pop(layouts.index("yy-m-d")))
     return [NumberFormat(decimal, layout=layout) for layout in (*layouts, *durations)]
 
 
@@ -220,9 +230,7 @@ def _without_partial(others: Mapping[str, int], cells: int) -> dict[str, int]:
 
 def _whole_number_format(form: NumberFormat, known: Sequence[str]) -> NumberFormat | None:
     """Return the format of whole numbers: codes (None), dates without separators, or numbers."""
-    if known and all(map(_POWER_CODE.fullmatch, known)):
-        return None
-    if not known or not all(map(_WHOLE.fullmatch, known)):
+    if not known or not all(map(_CODED.fullmatch, known)):
         return form
     zeros = {cell for cell in known if CODE.fullmatch(cell)}
     if zeros and (len(zeros) > 1 or len(set(map(len, known))) == 1):
@@ -250,11 +258,6 @@ def digits_of_codes(cells: Sequence[str], words: frozenset[str]) -> int | None:
         return 0
     is_code = len(lengths) == 1 and min(lengths) > 2 and all(map(_WHOLE.fullmatch, known))
     return min(lengths) if is_code else None
-
-
-def is_per_cent(form: NumberFormat | None) -> bool:
-    """Return whether numbers are written with a per cent sign."""
-    return form is not None and form.affix in PER_CENT
 
 
 def is_ambiguous(form: NumberFormat | None, cells: Sequence[str]) -> bool:

@@ -7,6 +7,7 @@ DuckDB reads plain numbers; :class:`NumberCells` reads all other cells.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import glob
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -79,8 +80,12 @@ class FileCells(FormatChecks, CellStore):
 
     def _refuse_misread(self) -> None:
         """Raise NeedsTidyingError if DuckDB would misread rows."""
-        if self.source.tidied is None and may_be_misread(self.source):
+        if self._is_misread:
             raise NeedsTidyingError
+
+    @functools.cached_property
+    def _is_misread(self) -> bool:
+        return self.source.tidied is None and may_be_misread(self.source)
 
     def _left_out(self) -> LeftOut:
         """Return the rows that were left out; raise NeedsTidyingError if Python must find them."""
@@ -193,8 +198,7 @@ class Reader(FileCells):
         """
         source = self.source
         self._clean, self._cells = _clean(source), dict[int, Cells]()
-        # Whether DuckDB read all rows strictly; whether the file was checked for misread rows.
-        self._is_regular = self._is_checked = False
+        self._is_regular = False  # whether DuckDB read all rows strictly
         self._load(source.forms)
         left_out = LeftOut() if self._is_regular else self._left_out()
         rows = len(self._cells[0].values)
@@ -211,9 +215,8 @@ class Reader(FileCells):
             self._progress = (start / len(listed), (start + len(batch)) / len(listed))
             found = self._load_strictly(batch)
             self._is_regular |= found is not None
-            if not (self._is_regular or self._is_checked):
+            if not self._is_regular:
                 self._refuse_misread()
-                self._is_checked = True
             self._cells |= found or self._gather(self._select(batch, bare=True), batch)
 
     def _load_strictly(self, forms: Formats) -> dict[int, Cells] | None:
@@ -230,9 +233,8 @@ class Reader(FileCells):
             return None
         if not is_cast(written, dialect.number_words):
             return None
-        if not (self._is_regular or self._is_checked or _names_differ(source, written, plain)):
+        if not (self._is_regular or _names_differ(source, written, plain)):
             self._refuse_misread()
-            self._is_checked = True
         columns = (
             f"{self._cell(k, None if k in plain else form, bare=True)} AS c{k}"
             for k, form in forms.items()

@@ -40,6 +40,7 @@ _VALUED = 0.8
 # In fewer rows, a level may occur once without being a name.
 _FEW = 7
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_COUNT = re.compile(r"[0-9]{1,15}(?:\.[0-9]+)?")
 _DAY = re.compile(r"\d{4}[-/.]\d\d?(?:[-/.]\d\d?)?|\d\d?[-/.]\d\d?[-/.]\d{2}(?:\d\d)?")
 _UNITS = vocabulary.compiled("units", "row")
 _TYPES = re.compile(rf"(?:{vocabulary.any_of('units', 'types')})\??")
@@ -186,12 +187,17 @@ class _Rows:
         return len(self._kinds[k]) == self._width
 
     def _completes(self, k: int) -> bool:
-        """Return whether a row has words below blanks, and blanks below words."""
+        """Return whether a row has words below blanks, and blanks below words.
+
+        A column that is blank in both has words in the row above or below.
+        """
         pair = self._kinds[k - 1 : k + 1]
+        words = [kinds for kinds in self._kinds[max(0, k - 2) : k + 2] if VALUE not in kinds]
         return (
-            len({*map(len, pair)}) == 1 < len(pair)
-            and all(BLANK in kinds and VALUE not in kinds for kinds in pair)
-            and not any(a == b == BLANK for a, b in zip(*pair, strict=True))
+            len({*map(len, [*pair, *words])}) == 1 < len(pair)
+            and all(BLANK in kinds for kinds in pair)
+            and VALUE not in pair[1]
+            and all({*column} != {BLANK} for column in zip(*pair, *words, strict=True))
         )
 
     def _as_cells(self, k: int) -> float:
@@ -253,7 +259,7 @@ class _Rows:
         for form in (_DAY, _YEAR):
             if below and all(form.fullmatch(row[c]) for c in places):
                 return not any(form.fullmatch(one[c]) for one in below for c in places)
-        numbers = [int(row[c]) if row[c].isdecimal() else -1 for c in places]
+        numbers = [float(row[c]) if _COUNT.fullmatch(row[c]) else -1.0 for c in places]
         offsets = {number - c for number, c in zip(numbers, places, strict=True)}
         if below and len(places) > 2 and len(offsets) == 1 and offsets <= {-1, 0, 1}:
             return offsets != {1} or not all(cell.isdecimal() for one in below for cell in one)
@@ -269,17 +275,20 @@ class _Rows:
         kinds, below = self._kinds[k], "".join(self._kinds[k + 1 : k + 2])
         if (
             not (below and self._is_valued)
+            or self._rows[k + 1][0] > self._rows[k][0] + 1 + sum("\n" in c for c in filled)
             or len(filled) < 2
             or not 0 <= self._width - len(kinds) <= 1
         ):
             return _NEVER
+        completes = self._completes(k + 1)
         has_gaps = BLANK in kinds and len(below) == self._width and BLANK not in below
         repeats = len({*filled}) < len(filled)
         if VALUE in kinds:  # such as years, each above several columns
-            is_rare = VALUE not in below and 2 * len(filled) <= self._width and not repeats
-            return _weighted("above", groups=1) if has_gaps and is_rare else _NEVER
+            is_rare = VALUE not in below and 2 * kinds.count(VALUE) <= self._width
+            is_group = is_rare and not repeats and (has_gaps or completes)
+            return _weighted("above", groups=1) if is_group else _NEVER
         is_named = not are_units(self._rows[k + 1][1])
-        if self._completes(k + 1) and is_named:
+        if completes and is_named:
             return _weighted("above", completes=1)
         heads = has_gaps or (repeats and is_named)
         return _weighted("above", heads=heads, other=not heads)

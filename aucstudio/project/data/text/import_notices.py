@@ -14,7 +14,7 @@ import numpy as np
 from aucstudio.notices.words import listed
 from aucstudio.project.data import text as vocabulary
 from aucstudio.project.data.columns import Column, spell_number
-from aucstudio.project.data.finding import Finding, found, phrase, remark
+from aucstudio.project.data.finding import FORMAT, Finding, found, phrase, remark
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.column_types import (
     CODE,
@@ -22,7 +22,6 @@ from aucstudio.project.data.text.column_types import (
     date_forms,
     holds_codes,
     is_ambiguous,
-    is_per_cent,
     unit_of,
 )
 from aucstudio.project.data.text.contents import Contents, Source, Unreadable
@@ -193,7 +192,7 @@ def _about_forms(columns: Columns) -> Iterator[Finding]:
     known = {name: (form, cells) for name, (form, cells) in columns.items() if form is not None}
     several = {
         "import_grouped": [n for n, (f, _) in known.items() if f.grouped and not f.dressed],
-        "import_per_cent": [n for n, (f, _) in known.items() if is_per_cent(f)],
+        "import_per_cent": [n for n, (f, _) in known.items() if f.affix == "%"],
         "import_zeros": [
             name
             for name, (form, cells) in known.items()
@@ -205,7 +204,7 @@ def _about_forms(columns: Columns) -> Iterator[Finding]:
             shown = listed(names, _SHOWN)
             yield remark(code, tuple(names), columns=shown, count=len(names))
     for name, (form, cells) in known.items():
-        if form.affix and not is_per_cent(form):
+        if form.affix not in ("", "%"):
             yield _about_column("import_unit", name, unit=form.affix)
         if form.dressed:
             yield from _about_notation(name, form, cells)
@@ -263,7 +262,10 @@ def _about_dates(name: str, form: NumberFormat, cells: Sequence[str]) -> Finding
     if (named := next(filter(dates.named_zone, cells), "")) and form.matches(named):
         doubts += [phrase("import_named_zone", cell=named)]
     order, doubt = _LAYOUT_WORDS[form.layout], "".join(f"; {one}" for one in doubts)
-    return _about_column("import_dates", name, order=order, doubts=doubt)
+    finding = _about_column("import_dates", name, order=order, doubts=doubt)
+    # Dates with the year first can be read in one way only.
+    is_clear = form.layout == dates.ISO and not doubts
+    return dataclasses.replace(finding, kind=FORMAT) if is_clear else finding
 
 
 def _about_numbers(

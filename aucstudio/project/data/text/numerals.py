@@ -70,7 +70,7 @@ _TO_OWN = str.maketrans(FOREIGN_DIGITS, OWN_DIGITS)
 # Marks of footnotes and flags after a number.
 NOTE = (
     "(?:[ \u00a0]*(?:[*]{1,4}|[\u2020\u2021\u00a7\u00b6#]{1,3}|"
-    "[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,3}|"
+    "[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]{1,3}\\)?|"
     r"\[[^\[\]]{1,6}\]|\([A-Za-z]{1,2}\))| +(?:HH?|LL?|[bcefinpruz]{1,2}))"
 )
 _DIGIT = re.compile("[0-9]")

@@ -13,7 +13,7 @@ import numpy as np
 from aucstudio.notices.words import bytes_words
 from aucstudio.project.data.input_files import require_file
 from aucstudio.project.data.text.dialect import LONGEST_ROW
-from aucstudio.project.errors import InputError, input_error
+from aucstudio.project.errors import input_error
 
 Advance = Callable[[float], None]
 
@@ -24,8 +24,8 @@ SAMPLE_LINES = 20
 _SLIPS, _FEW = 5, 0.01
 _LF = 10
 _CONTROL = bytes({*range(32)} - {*b"\t\n\v\f\r\x1a\x1b"})
-# Byte-order marks, blanks and line ends.
-_BLANK = b"\xef\xbb\xbf\xff\xfe \t\r\n"
+# Byte-order marks, blanks, line ends and NUL bytes.
+_BLANK = b"\xef\xbb\xbf\xff\xfe \t\r\n\0"
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -91,7 +91,7 @@ def _scan(path: Path, file: BinaryIO, progress: Advance, delimiter: str) -> Scan
     file.seek(0)
     if not head.strip(_BLANK):
         raise input_error("file_empty", file=path)
-    encoding = _encoding_of(head)
+    encoding = encoding_of(head)
     may_be_utf8 = encoding in (None, "utf-8")
     if may_be_utf8:
         _refuse_binary(path, head, delimiter)
@@ -108,7 +108,7 @@ def _scan(path: Path, file: BinaryIO, progress: Advance, delimiter: str) -> Scan
         done += len(chunk)
         progress(min(done / size, 1.0))
     if nuls - _padding(path) > max(_SLIPS, _FEW * size):
-        raise _binary(path, "holds NUL bytes")
+        raise input_error("file_is_not_text", file=path, what="holds NUL bytes")
     if may_be_utf8 and not odd and _invalid_utf8(decoder, b"", final=True):
         odd = head
     return Scan(
@@ -179,7 +179,7 @@ class _Counter:
         return self._cr == self._crlf and self._crlf in (0, self._lf)
 
 
-def _encoding_of(head: bytes) -> str | None:
+def encoding_of(head: bytes) -> str | None:
     """Return the encoding that a byte-order mark or NUL bytes show."""
     for mark, name in _BOMS:
         if head.startswith(mark):
@@ -195,7 +195,7 @@ def _refuse_binary(path: Path, head: bytes, delimiter: str) -> None:
     unusual = bytes(set(_CONTROL) - set(delimiter.encode()) - _control_delimiters(head))
     controls = len(head) - len(head.translate(None, unusual))
     if controls > max(_SLIPS, _FEW * len(head)):
-        raise _binary(path, "holds control characters")
+        raise input_error("file_is_not_text", file=path, what="holds control characters")
 
 
 def _control_delimiters(head: bytes) -> set[int]:
@@ -203,10 +203,6 @@ def _control_delimiters(head: bytes) -> set[int]:
     lines = head.split(b"\n")[:SAMPLE_LINES][:-1]
     counts = {mark: {line.count(mark) for line in lines} for mark in (b"\x01", b"\x1f")}
     return {mark[0] for mark, found in counts.items() if len(found) == 1 and 0 not in found}
-
-
-def _binary(path: Path, what: str) -> InputError:
-    return input_error("file_is_not_text", file=path, what=what)
 
 
 def last_open_quote(path: Path) -> tuple[int, int] | None:

@@ -26,8 +26,8 @@ _OTHER_LINES = re.compile(
 _RULED = re.compile(_RULE)
 # A rule with a stroke above each column.
 _STROKES = re.compile("^ *(?:-+|=+|_+)(?: +(?:-+|=+|_+))+ *$", re.MULTILINE)
-# Delimiters that are tried where no usual one separates cells.
-_RARE = ":~^&\x01\x1f\uff0c\uff1b"
+# Delimiters of databases, and those that are tried where no usual one separates cells.
+_CONTROLS, _RARE = "\x01\x1f", ":~^&\xa6\xa7\uff0c\uff1b"
 _NAMES_FOLLOW = re.compile(r"(?:fields|columns|names|header)(?::\s*|\t)|types\t", re.IGNORECASE)
 _COMMENTS = ("#", "%", "//", ";", "!")
 _VALUE = re.compile(
@@ -154,13 +154,11 @@ def detect_separators(text: str, whole: bool, given: dict[str, str], skip: int) 
     if "delimiter" in given:
         found = dialect(given["delimiter"])
     else:
-        # Without any delimiter, the first one is taken.
-        first, others = DELIMITERS[0], DELIMITERS[1:]
-        usual = [candidate(first), *(candidate(mark) for mark in others if mark in text)]
-        top = max((one.score, one.width) for one in usual)
+        usual = [candidate(mark) for mark in DELIMITERS + _CONTROLS if mark in text]
+        top = max(((one.score, one.width) for one in usual), default=(0.0, 0))
         alike = [one for one in usual if (one.score, one.width) == top]
         # Of equals, the one that separates numbers from words, then the first.
-        best = max(alike, key=lambda one: one.numbers) if top[0] else usual[0]
+        best = max(alike, key=lambda one: one.numbers) if top[0] else candidate(DELIMITERS[0])
         if best.score < 1:
             best = _best_of(best, candidate, text, strokes[0] if strokes else "")
         found = best.dialect
@@ -175,7 +173,9 @@ def _best_of(
     blanks = candidate(BLANK)
     # A delimiter that cuts all rows alike may be next to others in cells of words.
     is_outvoted = usual.cuts_all and blanks.score < 1
-    others = [blanks] if blanks.has_values and not is_outvoted else []
+    # Tabs are blanks, too: lines below the table may have as many words as it has columns.
+    is_tabbed = usual.dialect.delimiter == "\t" and len(usual.regular) >= _LIKELY * len(usual.rows)
+    others = [blanks] if blanks.has_values and not (is_outvoted or is_tabbed) else []
     if strokes:
         # The first cell begins with the line.
         _, *starts = (stroke.start() for stroke in re.finditer(r"\S+", strokes))
@@ -284,20 +284,14 @@ def detect_comments(text: str, dialect: Dialect) -> tuple[str, list[int]]:
         marked = [k for k in marked if k >= dialect.skip]
         if not marked or (len(marked) > len(lines) / 2 and len(marked) > len(lines) - 3):
             continue
-        first_row, width = _first_row(lines, {*marked}), modal_width(cut_rows(text, False, dialect))
-        widths = (_count_cells(lines[k], plain) for k in marked if k > first_row)
+        rows = {k for k, line in enumerate(lines) if line.strip()}.difference(marked)
+        first_row = min(rows, default=len(lines))
+        width = modal_width(cut_rows(text, False, dialect))
+        below = (lines[k] for k in marked if k > first_row)
+        widths = (len(cells) for line in below for _, cells in Cutter(plain).rows([line]))
         if mark in rules or not any(count == width for count in widths):
             return mark, [k + 1 for k in marked]
     return "", []
-
-
-def _first_row(lines: Sequence[str], marked: set[int]) -> int:
-    rows = (k for k, line in enumerate(lines) if line.strip() and k not in marked)
-    return next(rows, len(lines))
-
-
-def _count_cells(line: str, dialect: Dialect) -> int:
-    return next((len(cells) for _, cells in Cutter(dialect).rows([line])), 0)
 
 
 def uncommented(line: str, mark: str) -> str:
