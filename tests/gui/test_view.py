@@ -175,7 +175,7 @@ def test_headline_ends_with_a_whole_clause(sentence):
         holder.layout().activate()
         seen.add(made.headline.text().replace("\n", " ").replace("\u00a0", " "))
     assert {one for one in seen if "−0.031" in one} == {one for one in seen if "0.142)" in one}
-    assert len(seen) == 3
+    assert all(one.endswith((".", "…")) for one in seen)
 
 
 @pytest.mark.parametrize(("kind", "stops"), [(QPushButton, False), (QLabel, True)])
@@ -201,10 +201,10 @@ def test_opened_rest_is_scrolled_into_view(qtbot):
     qtbot.waitUntil(lambda: 0 < bar.value() == bar.maximum())
 
 
-def test_headline_has_three_lines_on_a_narrow_tall_page(sentence):
+def test_headline_has_more_lines_on_a_tall_page(sentence):
     holder, made = sentence
-    made.setText(WORDS)
-    for width, height, lines in ((250, 800, 3), (240, 240, 2), (400, 800, 2)):
+    made.setText(WORDS * 3)
+    for width, height, lines in ((300, 800, 3), (290, 240, 2), (400, 800, 4)):
         holder.resize(width, height)
         holder.layout().activate()
         assert made.headline.text().count("\n") == lines - 1

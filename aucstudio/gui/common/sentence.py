@@ -190,8 +190,8 @@ class Sentence(QWidget):
 def _fitted(words: str, most: int, width: int, measure: QFontMetrics) -> str:
     """Break a text into lines of a width; drop clauses at its end if there are too many lines."""
     lines = _wrapped(words, width, measure)
-    ends = [end.start() for end in _BETWEEN_CLAUSES.finditer(words)]
-    ends = ends or [place for place, letter in enumerate(words) if letter == " "]
+    ends = [place for place, letter in enumerate(words) if letter == " "]  # if no clause fits
+    ends += [end.start() for end in _BETWEEN_CLAUSES.finditer(words)]
     while len(lines) > most and ends:
         lines = _wrapped(f"{words[: ends.pop()].rstrip(',;:')}\u00a0…", width, measure)
     return "\n".join(lines[:most])
