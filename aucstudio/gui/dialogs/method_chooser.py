@@ -26,7 +26,7 @@ from aucstudio.engine.declared import AIMS, FAMILIES
 from aucstudio.gui.common.buttons import primary, push_button
 from aucstudio.gui.common.controls import WrappingRow
 from aucstudio.gui.common.layouts import down
-from aucstudio.gui.common.plain_text import tip_text
+from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.prompts import Dialog
 from aucstudio.gui.common.theme import current_theme, scaled
 from aucstudio.gui.common.widgets import bold, label, named, search_field, show_note
@@ -333,7 +333,9 @@ class MethodChooser(Dialog):
             button.setEnabled(able)
         # Ticked methods run together; the form can show only one.
         self.choose.setEnabled(key is not None and not self.ticked)
-        show_note(self.problem, as_sentence(text("choose_one_method")) if self.ticked else "")
+        why = as_sentence(text("choose_one_method")) if self.ticked else ""
+        show_note(self.problem, why)
+        plain_tooltip(self.choose, why)
 
     def _run(self, *, tuned: bool) -> None:
         self.runs_asked.emit(self.asked(), tuned)
