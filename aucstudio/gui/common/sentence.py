@@ -122,7 +122,7 @@ class Sentence(QWidget):
         headline = unbroken(self._statement.headline)
         inside, measure = self.headline.contentsRect(), self.headline.fontMetrics()
         least, most = self._headline_lines()
-        seen = _fitted(headline, most, inside.width() - _SPARE, measure)
+        seen = wrapped(headline, most, inside.width() - _SPARE, measure)
         # The room stays, so that the picture does not move when values change.
         self._lines = min(most, max(least, self._lines, seen.count("\n") + 1))
         is_cut, is_open = seen.replace("\n", " ") != headline, self.more_button.isChecked()
@@ -187,17 +187,17 @@ class Sentence(QWidget):
             self.fit()
 
 
-def _fitted(words: str, most: int, width: int, measure: QFontMetrics) -> str:
+def wrapped(words: str, most: int, width: int, measure: QFontMetrics) -> str:
     """Break a text into lines of a width; drop clauses at its end if there are too many lines."""
-    lines = _wrapped(words, width, measure)
+    lines = _lines(words, width, measure)
     ends = [place for place, letter in enumerate(words) if letter == " "]  # if no clause fits
     ends += [end.start() for end in _BETWEEN_CLAUSES.finditer(words)]
     while len(lines) > most and ends:
-        lines = _wrapped(f"{words[: ends.pop()].rstrip(',;:')}\u00a0…", width, measure)
+        lines = _lines(f"{words[: ends.pop()].rstrip(',;:')}\u00a0…", width, measure)
     return "\n".join(lines[:most])
 
 
-def _wrapped(words: str, width: int, measure: QFontMetrics) -> list[str]:
+def _lines(words: str, width: int, measure: QFontMetrics) -> list[str]:
     """Break a text into lines between words; a word that is wider than a line is elided."""
     lines: list[str] = []
     for word in words.split(" "):

@@ -254,7 +254,7 @@ def _fill(combo: QComboBox, first: str, items: Sequence[tuple[str, object]]) -> 
 
 
 _SIZE = QSize(840, 980)  # with room for the report, so that the buttons stay in place
-_FORMATS = {AS_INPUT: "CSV as the input", CSV: "CSV", PARQUET: "Parquet"}
+_FORMATS = {AS_INPUT: "CSV for spreadsheets", CSV: "CSV", PARQUET: "Parquet"}
 _SAVE, _DISCARD = "save", "discard"
 _CHOOSE = "Choose a table; it need not have a label."
 
@@ -309,7 +309,7 @@ class ScoreTableDialog(prompts.Dialog):
         self.buttons.rejected.connect(self.reject)
 
     def _offer_formats(self, kinds: Iterable[str]) -> None:
-        """Offer formats of the scores; CSV as the input replaces CSV where it is new."""
+        """Offer formats of the scores; CSV for spreadsheets replaces CSV where it is new."""
         is_csv = self.format.currentData() == CSV and self.format.findData(AS_INPUT) < 0
         fill_combo(self.format, [(_FORMATS[kind], kind) for kind in kinds])
         if is_csv:
