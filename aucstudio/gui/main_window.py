@@ -168,8 +168,10 @@ class MainWindow(StudyWindow):
 
     def _focus_study(self) -> None:
         """Move the focus to the set-up of a study, or to the page where that is not shown."""
-        setup = self.workplace.sides.setup if self.has_workplace else self.centre
-        focus_within(setup if setup.isVisible() else self.centre)
+        if self.has_workplace and self.workplace.sides.setup.isVisible():
+            focus_within(self.workplace.sides.setup, self.workplace.data_panel.label_combo)
+        else:
+            focus_within(self.centre)
 
     def _on_focus(self, left: QWidget | None, focus: QWidget | None) -> None:
         """Give the page the focus of a control that disappeared, if Qt gave it to Run."""

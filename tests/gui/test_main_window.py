@@ -512,6 +512,7 @@ def test_undo_explains_why_it_is_disabled(window, table_file):
 
 
 def test_opened_study_does_not_focus_run(window, table_file, qtbot):
+    window.resize(1400, 800)  # with the set-up beside the pages
     window.welcome.setFocus()
     window.open_now(table_file)
     field = window.findChild(QComboBox, "label_combo")
@@ -519,6 +520,7 @@ def test_opened_study_does_not_focus_run(window, table_file, qtbot):
 
 
 def test_focus_of_stop_goes_to_the_page_not_to_run(window, table_file, qtbot):
+    window.resize(1400, 800)
     window.open_now(table_file)
     qtbot.waitUntil(lambda: window.focusWidget() is window.findChild(QComboBox, "label_combo"))
     stop = window.findChild(QPushButton, "strip_stop")
