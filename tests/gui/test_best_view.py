@@ -597,6 +597,11 @@ def test_headline_states_the_area_of_the_range_and_untried_methods(ended):
     assert statement(over).headline == f"{headline} {untried}"
 
 
+def test_headline_begins_with_a_listed_run_that_is_better_on_the_same_rows(ended):
+    better = text("best_below_run", name="Other", value=0.4, in_range=True)
+    assert statement(ended.standings, ("Other", 0.4)).headline.startswith(better)
+
+
 @pytest.mark.parametrize("inner", [0.451, 0.4])
 @pytest.mark.parametrize(("difference", "as_good"), [(-0.027, True), (0.0, True), (0.01, False)])
 def test_headline_never_understates_a_simpler_model(ended, inner, difference, as_good):

@@ -142,6 +142,8 @@ class DataPanel(Card):
 
     def _on_found(self, _table: Table, job: Job[Any, tuple[Finding, ...]]) -> None:
         if job.result is not None:
+            if not self._found:  # notes were shown in place of the findings
+                self._room.setMinimumHeight(0)
             self._found = job.result
             self._show_findings()
 
