@@ -295,7 +295,7 @@ class CalibrationView(PageView):
 
     def _on_progress(self, words: str) -> None:
         if words:  # another run is done
-            self._show(self.seen_runs())
+            self.mark_stale()  # drawn once for several
             self.session.message.emit(words)
 
     def _forget(self) -> None:
