@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.pages.data.column_list import Overview
 from aucstudio.gui.pages.data.data_view import COLUMNS, DataView
-from aucstudio.project.data.finding import FORMAT, Finding
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.data.text.dialect import Dialect
 
@@ -161,16 +160,6 @@ def test_narrow_list_hides_columns_but_cuts_no_names(listed, qtbot):
     qtbot.mouseClick(made.list.hidden_button, Qt.MouseButton.LeftButton)
     assert seen(900) == heads
     assert made.list.hidden_button.isHidden()
-
-
-def test_every_import_note_is_listed(listed):
-    notes = tuple(f"note number {k}" for k in range(12))
-    made = listed(
-        dataclasses.replace(wide_table(5), remarks=tuple(Finding(FORMAT, note) for note in notes))
-    )
-    facts, *listed_notes = made.findChild(QLabel, "columns_notes").text().lower().splitlines()
-    assert facts.startswith("20 rows, 5 columns; csv")
-    assert [line.rstrip(".") for line in listed_notes] == list(notes)
 
 
 def test_card_opens_the_column_list_and_roles_can_be_undone(window, table_file, qtbot):

@@ -1,5 +1,7 @@
 """The data card shows findings that change results first, with actions that can be undone."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -10,7 +12,7 @@ from aucstudio.gui.common.layouts import down
 from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.gui.state.background import Background
-from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.finding import FORMAT, Finding
 from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.import_choices import FirstReading
 from aucstudio.project.data.table import read_table
@@ -500,3 +502,16 @@ def test_clean_table_keeps_no_room_for_findings(open_card):
     x = number()
     card = open_card("x,y", [f"{x()},{'pn'[k % 2]}" for k in range(200)])
     assert kept_room(card) < 5 * card.fontMetrics().height()
+
+
+def test_every_import_note_is_in_the_card(open_card, session):
+    x = number()
+    card = open_card("x,y", [f"{x()},{'pn'[k % 2]}" for k in range(200)])
+    notes = [f"note number {k}" for k in range(12)]
+    remarks = tuple(Finding("rejected", note) for note in notes[:6])
+    remarks += tuple(Finding(FORMAT, note) for note in notes[6:])
+    session.put_table(dataclasses.replace(session.table, remarks=remarks))
+    finish_check(card)
+    shown = " ".join(one.text() for one in card.findChildren(QLabel)).lower()
+    assert all(note in shown for note in notes)
+    assert "• 200 rows, 2 columns; csv" in shown

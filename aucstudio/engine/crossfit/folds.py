@@ -27,9 +27,8 @@ def draw_folds(positive: Mask, groups: NDArray[Any] | None, count: int, seed: in
 
     Where no row can be held out so that both classes are left, the one fold trains on all rows.
     """
+    count = min(count, fewest_units(positive, groups))
     everything = np.arange(len(positive))
-    units = everything if groups is None else groups
-    count = min(count, *(len(np.unique(units[of])) for of in (positive, ~positive)))
     if count < 2:
         return [(everything, everything)]
     codes = None if groups is None else np.unique(groups, return_inverse=True)[1]
@@ -112,6 +111,12 @@ def fold_weights(positive: Mask, folds: Folds, each: Array | None = None) -> Arr
             if len(here):
                 weights[here] = own[here] * (own[of_class].sum() / own[here].sum())
     return weights
+
+
+def fewest_units(positive: Mask, groups: NDArray[Any] | None) -> int:
+    """Count the rows, or the groups with rows, of the rarer class."""
+    units = np.arange(len(positive)) if groups is None else groups
+    return min(len(np.unique(units[of_class])) for of_class in (positive, ~positive))
 
 
 _MOST_DRAWS, _FEWEST_DRAWS = 200, 50

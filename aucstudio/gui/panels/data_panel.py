@@ -17,6 +17,7 @@ from aucstudio.gui.common.focus import order_tabs
 from aucstudio.gui.common.form import Form, choice_box
 from aucstudio.gui.common.layouts import STRETCH, Card, across, down, fill, keep_room
 from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.rows_model import file_facts
 from aucstudio.gui.common.table import LEFT
 from aucstudio.gui.common.widgets import label, show_error_at, show_note
 from aucstudio.gui.dialogs.classes import ClassesDialog
@@ -141,6 +142,8 @@ class DataPanel(Card):
 
     def _on_found(self, _table: Table, job: Job[Any, tuple[Finding, ...]]) -> None:
         if job.result is not None:
+            if not self._found:  # notes were shown in place of the findings
+                self._room.setMinimumHeight(0)
             self._found = job.result
             self._show_findings()
 
@@ -184,7 +187,6 @@ class DataPanel(Card):
         show_note(self.notes, "\n".join(map(as_sentence, notes)))
         self.routine.setText("\n".join(f"• {as_sentence(words)}" for words in routine))
         self.remarks.retitle(counted(len(routine), "remark"))
-        self.remarks.setVisible(bool(routine))
         self._room.keep()
 
     def _on_plan(self) -> None:
@@ -321,7 +323,7 @@ def _missing_words(table: Table, takes_missing: bool, fill: str) -> str:
 def _notes(table: Table, shown: set[str]) -> tuple[list[str], list[str]]:
     """Return the notes of the import that the card does not show elsewhere.
 
-    The second list has those that state how the table was read and need no action.
+    The second list states how the table was read, which needs no action.
     """
     findings = (*table.findings, *label_findings(table))
     hidden = shown | {f.sentence for f in findings if f.code in ("import_missing", "positive_open")}
@@ -330,10 +332,8 @@ def _notes(table: Table, shown: set[str]) -> tuple[list[str], list[str]]:
         if notice.sentence not in hidden:
             notes.setdefault(notice.sentence, notice.kind in _ROUTINE or notice.code in _DETECTED)
     open_notes = [note for note, is_routine in notes.items() if not is_routine]
-    more = len(open_notes) - _MOST_NOTES
-    if more > 1:  # a single note fits in place of the line about it
-        open_notes[_MOST_NOTES:] = [f"… and {more} more notes under Columns…"]
-    return open_notes, [note for note, is_routine in notes.items() if is_routine]
+    routine = [note for note, is_routine in notes.items() if is_routine]
+    return open_notes[:_MOST_NOTES], [*open_notes[_MOST_NOTES:], file_facts(table), *routine]
 
 
 def _problem(table: Table) -> str:

@@ -197,7 +197,8 @@ class GroupsPage(Panes):
 
     def report_blocks(self) -> list[Block]:
         """Return the levels that are or were shown last, for a report."""
-        if self.found is None or self._run is None or self.session.run(self._run.record.id) is None:
+        shown = None if self._run is None else self.session.run(self._run.record.id)
+        if self.found is None or self._run is None or shown is None or not shown.look.visible:
             return []
         title = f"{self._run.look.name} by {self.found.column}"
         return sheet_blocks(title, self.table, self._words.text)

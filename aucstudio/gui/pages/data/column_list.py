@@ -11,17 +11,16 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 
-from aucstudio.gui.common.buttons import Fold, make_action, push_button
+from aucstudio.gui.common.buttons import make_action, push_button
 from aucstudio.gui.common.column_controls import role_words
-from aucstudio.gui.common.layouts import across, down, scrolled
-from aucstudio.gui.common.rows_model import file_facts
+from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import label, named, search_field, show_note
 from aucstudio.gui.state.background import Answer, delayed, ticking
 from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
-from aucstudio.notices.words import as_sentence, figure_words
+from aucstudio.notices.words import figure_words
 from aucstudio.project.data.columns import NUMERIC_ROLES, ROLES, Column, spell_cell
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.columns import Classes, ColumnAreas
@@ -34,7 +33,6 @@ _WIDEST_NAME = 220
 # Hidden in this order where the list is narrow: the card shows the same of the selected column.
 _LESS_IMPORTANT = (7, 6, 5, 3, 2)
 _EXAMPLES = 3
-_NOTE_LINES = 5  # in sight
 _SOON, _LOOK = 250, 200  # milliseconds
 
 
@@ -100,15 +98,11 @@ class Overview(QWidget):
         self.model = TableModel(self._columns(), self)
         self.list = self._make_list()
         self.message = label("", "muted", name="data_columns_told", wrap=True)
-        self.notes = label("", "muted", wrap=True, name="columns_notes")
-        area = scrolled(self.notes, "columns_notes_area", "Notes on the import")
-        area.setMaximumHeight(self.notes.fontMetrics().lineSpacing() * _NOTE_LINES)
-        self.remarks = Fold("columns_notes_button", "Import", [area])
         self.list.ensurePolished()
         self._fit_columns()
         above = across((self.search, 1), self.role_button)
         below = across((self.message, 1), self.list.hidden_button)
-        self.setLayout(down(above, (self.list, 1), below, self.remarks, gap=4))
+        self.setLayout(down(above, (self.list, 1), below, gap=4))
         self._typing = delayed(self, _SOON, self._on_search)
         self.search.textChanged.connect(lambda _text: self._typing.start())
         self._look = ticking(self, _LOOK, self._on_look)
@@ -226,9 +220,6 @@ class Overview(QWidget):
             self.model.replace(range(len(table.columns)), int)
         else:
             self.model.show_items(() if table is None else range(len(table.columns)))
-        self.remarks.setVisible(table is not None)
-        if table is not None:
-            self.notes.setText("\n".join([file_facts(table), *map(as_sentence, table.notes)]))
         self._on_search()
         if before is None or table is None or before.sha256 != table.sha256:
             self._fit_columns()
