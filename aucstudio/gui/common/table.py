@@ -433,7 +433,7 @@ class TableView(QTableView):
         """Return the heads of all columns, each on one line."""
         model, across = self.model(), Qt.Orientation.Horizontal
         heads = (model.headerData(k, across) for k in range(model.columnCount()))
-        return [str(head or "").replace("\n", " ") for head in heads]
+        return [str(head or "").replace("-\n", "").replace("\n", " ") for head in heads]
 
     def _offer_hidden(self, heads: Sequence[str], is_open: bool) -> None:
         words = text("hidden_columns", count=len(heads), open=is_open)
