@@ -6,7 +6,13 @@ import threading
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDialogButtonBox, QPushButton
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
+    QDialogButtonBox,
+    QPushButton,
+    QTableView,
+)
 
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.ensembles.combined import MemberShare
@@ -597,6 +603,11 @@ def test_headline_states_the_area_of_the_range_and_untried_methods(ended):
     assert statement(over).headline == f"{headline} {untried}"
 
 
+def test_headline_begins_with_a_listed_run_that_is_better_on_the_same_rows(ended):
+    better = text("best_below_run", name="Other", value=0.4, in_range=True)
+    assert statement(ended.standings, ("Other", 0.4)).headline.startswith(better)
+
+
 @pytest.mark.parametrize("inner", [0.451, 0.4])
 @pytest.mark.parametrize(("difference", "as_good"), [(-0.027, True), (0.0, True), (0.01, False)])
 def test_headline_never_understates_a_simpler_model(ended, inner, difference, as_good):
@@ -740,7 +751,7 @@ def test_leaderboard_cuts_no_cells_on_a_narrow_page(view, ended, qtbot, width):
     header, state = board.horizontalHeader(), board.sheet.columnCount() - 1
     assert header.length() <= board.viewport().width()
     for column in (1, state) if width > 480 else (state,):
-        assert header.sectionSize(column) >= min(board.sizeHintForColumn(column), 170)
+        assert header.sectionSize(column) >= min(QTableView.sizeHintForColumn(board, column), 170)
     heads = [head.split("\n")[0] for head in board.sheet.heads]
     seen = {h for k, h in enumerate(heads) if not board.isColumnHidden(k)}
     assert seen >= {"Method", "Cross-validated", "Held out", "State"}

@@ -13,14 +13,13 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialogButtonBox,
     QLabel,
-    QRadioButton,
     QSizePolicy,
     QWidget,
 )
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.buttons import dialog_buttons, primary, push_button
+from aucstudio.gui.common.buttons import Radio, dialog_buttons, primary, push_button
 from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.form import Form, choice_box
 from aucstudio.gui.common.layouts import across, down
@@ -103,7 +102,7 @@ class ScoreForm(QObject):
         self.layout.add("Table", across((self.table_name, 1), self.choose_table))
 
     def _add_model(self, run: ShownRun) -> None:
-        self.from_file = named(QRadioButton("From a &file"), "model_choice_file")
+        self.from_file = named(Radio("From a &file"), "model_choice_file")
         self.choice.kinds.addButton(self.from_file, _FILE)
         self.file_name = label(elided=True, name="score_model_name")
         self.choose_model = push_button("score_model_button", verb=self._on_choose_model)
