@@ -140,6 +140,7 @@ def session(qtbot):
 def table_session(session, table):
     """A session with an open table; closed without a running job."""
     session.study.table = table
+    session.swap(session.study)
     yield session
     set_running_job(session, None)
 
