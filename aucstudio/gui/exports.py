@@ -23,7 +23,7 @@ from aucstudio.project.results.report import write_model_card, write_report
 from aucstudio.project.runs.experiment import Experiment
 from aucstudio.project.runs.experiment_file import command_line, write_study
 from aucstudio.project.store.files import write_atomically
-from aucstudio.project.store.scores_file import write_csv
+from aucstudio.project.store.scores_file import CsvForm, write_csv
 
 _COPY_DPI = 2 * printing.SCREEN_DPI
 _REPORT_SHEET = printing.Sheet(width=170.0, height=120.0, font=9.0)
@@ -73,7 +73,7 @@ class Exports(QObject):
         chosen = session.run(session.selected)
         shows_views = session.table is not None or bool(session.shown_runs())
         has_model = chosen is not None and bool(chosen.record.splits)
-        has_results = any(run.record.splits for run in session.shown_runs())
+        has_results = bool(session.checked_runs())
         actions.enable("export_model score_table model_card", has_model)
         actions.enable("export_script", chosen is not None)
         actions.enable("export_report", has_results)
@@ -118,7 +118,10 @@ class Exports(QObject):
         self._session.message.emit("Picture copied")
 
     def _on_report(self) -> None:
-        runs = {r.look.name: r.record for r in self._session.shown_runs() if r.record.splits}
+        checked = [run for run in self._session.shown_runs() if run.look.visible]
+        unfinished = [run for run in checked if not run.record.splits]
+        named = [*self._session.checked_runs(), *unfinished]
+        runs = {run.look.name: run.record for run in named}
         first, active = self._deck.view(self._deck.names[0]), self._deck.active()
         first.refresh()
         views = {view.title: view for view in (first, active)}
@@ -163,8 +166,8 @@ def columns_as_csv(
 ) -> str:
     """Return columns as CSV with a header; numbers keep every digit, missing values are empty."""
     text = io.StringIO()
-    write_csv(text, [columns, *zip(*columns.values(), strict=True)], delimiter)
-    return text.getvalue()
+    write_csv(text, [columns, *zip(*columns.values(), strict=True)], CsvForm(delimiter))
+    return text.getvalue().replace("\N{NO-BREAK SPACE}", " ")  # of names of runs
 
 
 def _script(experiment: Experiment, path: Path, views: Sequence[str]) -> str:

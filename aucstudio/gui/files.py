@@ -21,6 +21,7 @@ from aucstudio.gui.desk.actions import Actions
 from aucstudio.gui.state.session import Session
 from aucstudio.gui.state.study_reading import EXAMPLE, PASTED, PROJECT, TABLE, OpenedStudy, kind_of
 from aucstudio.gui.windows import DISCARD, SAVE, STOP, StudyWindow, describe_work, the_windows
+from aucstudio.notices import text
 from aucstudio.notices.words import day_words
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.input_files import join
@@ -112,19 +113,26 @@ class Files(QObject):
                 the_windows().new(self._window).session.files.begin_open(path, kind, choices)
 
         elsewhere = (ELSEWHERE, "Open in a &new window")
-        self._ask_to_leave("Open another study", answered, elsewhere)
+        table, study = self._session.table, self._session.study
+        is_same = choices is not None and table is not None and str(table.path) == path
+        kept = (
+            text("runs_of_same_table", runs=len(study.records)) if is_same and study.records else ""
+        )
+        self._ask_to_leave("Open another study", answered, elsewhere, kept=kept)
 
     def _ask_to_leave(
-        self, title: str, answered: prompts.Answered, *first: tuple[str, str]
+        self, title: str, answered: prompts.Answered, *first: tuple[str, str], kept: str = ""
     ) -> None:
-        """Ask before leaving a study with running work or unsaved runs."""
+        """Ask before leaving a study with running work or unsaved runs, or state what is kept."""
         session = self._session
         if session.study.busy:
-            text = f"{describe_work([session])} Runs that continue are saved in their own project."
+            words = f"{describe_work([session])} Runs that continue are saved in their own project."
             choices = [*first, (GO_ON, "&Keep them running in this project"), (STOP, "&Stop them")]
         elif lost := session.files.unsaved_words():
-            text = f"{lost}."
+            words = f"{lost}."
             choices = [(SAVE, "&Save as…"), *first, (DISCARD, "&Discard them")]
+        elif kept:
+            words, choices = kept, [*first, (GO_ON, "&Begin a new study here")]
         else:
             answered(GO_ON)
             return
@@ -136,7 +144,7 @@ class Files(QObject):
             if choice == SAVE:
                 self.save_as()
 
-        prompts.ask_choice(self._window, title, text, choices, chosen)
+        prompts.ask_choice(self._window, title, words, choices, chosen)
 
     def _on_opened(self, found: OpenedStudy) -> None:
         if self._preview is not None and self._preview.imports:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QStackedWidget
+from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.gui.common.buttons import offer_combination
@@ -70,9 +70,9 @@ class MainWindow(StudyWindow):
         self.welcome = WelcomePage()
         self.centre = QStackedWidget()
         self.centre.addWidget(self.welcome)
-        # Else the focus of a page that is left goes to Run.
-        focus = delayed(self, 0, lambda: focus_within(self.centre))
+        focus = delayed(self, 0, self._focus_study)
         self.centre.currentChanged.connect(lambda _k: focus.start())
+        QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
         self._middle = card_around(self.centre)
         self._rows = down(self.messages, (self._middle, 1), around=(8, 0, 8, 4))
         if self.menuBar().isNativeMenuBar():  # at the top of the screen, without a corner
@@ -163,6 +163,21 @@ class MainWindow(StudyWindow):
         self.workplace.validation_panel.band_checked.connect(self._refresh_starts)
         self.deck.active_changed.connect(self._refresh_state)
         self.deck.layout_changed.connect(self.keep_layout)
+
+    # ------------------------------------------------------------- focus
+
+    def _focus_study(self) -> None:
+        """Move the focus to the set-up of a study, or to the page where that is not shown."""
+        if self.has_workplace and self.workplace.sides.setup.isVisible():
+            focus_within(self.workplace.sides.setup, self.workplace.data_panel.label_combo)
+        else:
+            focus_within(self.centre)
+
+    def _on_focus(self, left: QWidget | None, focus: QWidget | None) -> None:
+        """Give the page the focus of a control that disappeared, if Qt gave it to Run."""
+        is_gone = left is not None and not (left.isVisible() and left.isEnabled())
+        if is_gone and focus is self.strip.run_button and self.shows_study:
+            focus_within(self.deck.active(), self.centre.findChild(QWidget, "best_begin_button"))
 
     # ------------------------------------------------------------- state
 

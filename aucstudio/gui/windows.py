@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer
-from PySide6.QtGui import QAction, QCloseEvent, QShowEvent
+from PySide6.QtGui import QAction, QCloseEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from aucstudio.gui.common import prompts
+from aucstudio.gui.common.focus import press_focused
 from aucstudio.gui.common.layouts import FRAME, on_some_screen, within
 from aucstudio.gui.common.theme import (
     apply_theme,
@@ -102,6 +103,10 @@ class StudyWindow(QMainWindow):
     def clean_up(self) -> None:
         """Release what the window holds before it closes."""
         self.session.close()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not press_focused(self, event):
+            super().keyPressEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
@@ -64,7 +63,6 @@ class Workplace:
         self.method_panel = MethodPanel(session, actions.run, actions.tune, actions.find_best)
         panels = self.data_panel, self.validation_panel, self.method_panel
         self._setup = scrolled(down(*panels, STRETCH, around=(0, 0, 6, 0)))
-        self._setup.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes to the controls in it
         self._setup.setParent(self._window)
 
     def _make_runs(self) -> None:

@@ -554,7 +554,7 @@ def main() -> int:
     )
     for name, value, about in (
         ("date", "LAYOUT", "how dates are written: d.m.y, or birthday=m/d/y; else as in training"),
-        ("keep", "COLUMN", "write this column beside the scores"),
+        ("keep", "COLUMN", "write this column beside the scores, instead of the identifiers"),
         ("allow-unknown", "COLUMN", "take this column as missing in all rows if it is absent"),
     ):
         parser.add_argument(f"--{name}", action="append", default=[], metavar=value, help=about)
@@ -580,7 +580,8 @@ def main() -> int:
             scores = score(columns, options.decimal)
         for message in dict.fromkeys([*(str(one.message) for one in found), *UNSEEN]):
             sys.stderr.write(f"{options.table}: {message}\n")
-        kept = {name: columns[name] for name in options.keep}
+        named = [name for name in MODEL["identifiers"] if name in columns]
+        kept = {name: columns[name] for name in options.keep or named}
         if output is None:
             write_scores(sys.stdout, scores, kept)
         else:

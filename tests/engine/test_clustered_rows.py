@@ -248,6 +248,20 @@ def test_subgroups_that_share_groups_are_correlated():
     assert others == pytest.approx(independent)
 
 
+def test_uneven_groups_of_negatives_leave_what_positives_decide():
+    """Forty positives of as many groups decide; most negatives come from few large groups."""
+    rng = np.random.default_rng(0)
+    sizes = np.maximum(1, rng.lognormal(0.0, 1.8, 400).astype(int))
+    group = np.append(np.arange(40), np.repeat(np.arange(400), sizes))
+    y = np.arange(len(group)) < 40
+    # Negatives of small groups rank higher than others.
+    score = rng.normal(size=len(group)) + np.where(y, 2.5, np.append(sizes, sizes)[group] < 3)
+    grouped, single = (
+        inference.delong_interval(y, score, groups=of) for of in (group, np.arange(len(group)))
+    )
+    assert grouped.high - grouped.low < 1.3 * (single.high - single.low)
+
+
 # --- coverage and level
 
 

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy
 from numpy.testing import assert_allclose, assert_array_equal
 
 from aucstudio.engine.features import centred
@@ -142,6 +143,19 @@ def test_narrow_range_without_a_direction_is_widened():
         assert (lowest >= 1 - 1e-12) == (skipped < beta)
         if skipped == beta:
             break
+
+
+def test_ranges_that_rank_nothing_are_left_early():
+    rng, levels = np.random.default_rng(0), 40
+    Z = np.concatenate([np.eye(levels)[rng.integers(levels, size=4000)] for _ in "ab"], axis=1)
+    effect = Z @ rng.normal(0.0, 1.2, 2 * levels) + rng.normal(0.0, 0.1, 4000)
+    y = (rng.random(4000) < scipy.special.expit(1.25 * effect - 5.0)).astype(int)
+    X = (Z - Z.mean(axis=0)) / Z.std(axis=0)
+    model = SVMpAUC(C=10.0, fpr_range=(0.0, 0.01)).fit(X, y)
+    assert model.fpr_range_used_ == (0.0, 0.08)
+    assert model.dual_gap_ <= 1e-4 * model.objective_
+    # To know of each of the three narrower ranges that w = 0 is best takes some 300.
+    assert model.n_iter_ < 450
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])

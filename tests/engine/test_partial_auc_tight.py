@@ -146,7 +146,7 @@ def test_dc_rounds_never_raise_the_objective(C, monkeypatch):
     X, y = overlapping(150, 5, seed=3, gap=0.7)
     fpr_range, seen, go_on = (0.2, 0.5), [], RiskMinimiser.go_on
 
-    def watched(self, risk, start, cuts):
+    def watched(self, risk, start, cuts, *more):
         found = go_on(self, risk, start, cuts)
         if start is not None:
             seen.append((start, found.weights))

@@ -290,7 +290,6 @@ def test_running_search_draws_its_course(view, qtbot):
     ]
     assert view.course.plot.isVisible()
     assert not view.verdict.isVisible()
-    assert view.stop.isVisible()
     assert not view.begin.isVisible()
 
 
@@ -313,7 +312,7 @@ def test_stopped_search_selects_the_best_so_far(view, qtbot):
     start_search(session, LONG)
     qtbot.waitUntil(lambda: bool(session.study.tournament.live.course))
     assert "Find the best" in describe_work([session])
-    press(qtbot, view.stop)
+    session.stop()
     assert session.study.tournament.stopping
     qtbot.waitUntil(lambda: not session.busy)
     (standings,) = session.best.standings()
@@ -592,8 +591,15 @@ def test_headline_states_the_area_of_the_range_and_untried_methods(ended):
     assert statement(auc).headline.endswith(": held-out AUC 0.152 (0.089–0.224).")
     over = dataclasses.replace(whole, entries=(*entries, *left)).broken_off("time")
     assert statement(dataclasses.replace(over, ended="done")).headline == headline
-    untried = text("best_untried", count=2, left=1, failed=1, total=len(entries) + 3, ended="time")
+    total = sum(one.method != "auc-ensemble" for one in over.entries)
+    counts = {"tried": total - 2, "left": 1, "failed": 1, "total": total}
+    untried = text("best_untried", **counts, ended="time")
     assert statement(over).headline == f"{headline} {untried}"
+
+
+def test_headline_begins_with_a_listed_run_that_is_better_on_the_same_rows(ended):
+    better = text("best_below_run", name="Other", value=0.4, in_range=True)
+    assert statement(ended.standings, ("Other", 0.4)).headline.startswith(better)
 
 
 @pytest.mark.parametrize("inner", [0.451, 0.4])

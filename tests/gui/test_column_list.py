@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication
 
 from aucstudio.gui.pages.data.column_list import Overview
 from aucstudio.gui.pages.data.data_view import COLUMNS, DataView
-from aucstudio.project.data.finding import FORMAT, Finding
 from aucstudio.project.data.table import Column, Table
 from aucstudio.project.data.text.dialect import Dialect
 
@@ -163,16 +162,6 @@ def test_narrow_list_hides_columns_but_cuts_no_names(listed, qtbot):
     assert made.list.hidden_button.isHidden()
 
 
-def test_every_import_note_is_listed(listed):
-    notes = tuple(f"note number {k}" for k in range(12))
-    made = listed(
-        dataclasses.replace(wide_table(5), remarks=tuple(Finding(FORMAT, note) for note in notes))
-    )
-    facts, *listed_notes = made.findChild(QLabel, "columns_notes").text().lower().splitlines()
-    assert facts.startswith("20 rows, 5 columns; csv")
-    assert [line.rstrip(".") for line in listed_notes] == list(notes)
-
-
 def test_card_opens_the_column_list_and_roles_can_be_undone(window, table_file, qtbot):
     window.open_now(table_file)
     window.workplace.data_panel.columns_button.click()
@@ -195,3 +184,28 @@ def test_card_is_of_a_listed_column_during_a_search(listed, qtbot):
     assert pointed == ["city"]
     search(made, qtbot, "", 30)
     assert pointed == ["city"]
+
+
+def test_keys_select_the_column_that_they_go_to(listed, qtbot):
+    made = listed(wide_table(30))
+    made.list.setFocus()
+    made.list.setCurrentIndex(made.model.index(3, 0))
+    control = Qt.KeyboardModifier.ControlModifier
+    for key, how, row in (
+        (Qt.Key.Key_Home, control, 0),
+        (Qt.Key.Key_End, control, 29),
+        (Qt.Key.Key_Home, Qt.KeyboardModifier.NoModifier, 0),
+        (Qt.Key.Key_Down, control, 1),
+        (Qt.Key.Key_End, Qt.KeyboardModifier.NoModifier, 29),
+    ):
+        qtbot.keyClick(made.list, key, how)
+        assert (made.list.currentIndex().row(), made.list.selected_rows()) == (row, [row])
+
+
+def test_counts_of_a_long_table_are_not_cut(listed):
+    table = wide_table(6)
+    columns = tuple(Column.of_cells(f"f{k}", np.arange(2e5), 0, 200_000) for k in range(5))
+    made = listed(dataclasses.replace(table, columns=(*columns, table.columns[-1])))
+    made.resize(900, 400)
+    for place in (2, 3):
+        assert made.list.sizeHintForColumn(place) <= made.list.columnWidth(place)

@@ -1,6 +1,7 @@
 """The chosen run by the levels of a column, in the page Compare."""
 
 import dataclasses
+import threading
 
 import numpy as np
 import pytest
@@ -181,12 +182,37 @@ def test_missing_run_or_table_shows_a_reason(table_session, view, qtbot):
     assert "Open the table" in view.sentence.text()
 
 
-def test_levels_are_greys_named_beside_their_curves(table_session, view, qtbot):
+def test_curves_of_another_run_do_not_stay_while_it_is_computed(
+    table_session, view, qtbot, monkeypatch
+):
+    put(table_session, make_record(table_session.table))
+    put(table_session, make_record(table_session.table, "svm"))
+    choose_mode(view, GROUPS, qtbot)
+    assert view.groups.picture.lines
+    other = next(r for r in table_session.shown_runs() if r.record.id != table_session.selected)
+    gate, real = threading.Event(), page_module.subgroups
+
+    def waiting(*arguments):
+        gate.wait(60)
+        return real(*arguments)
+
+    monkeypatch.setattr(page_module, "subgroups", waiting)
+    table_session.select(other.record.id)
+    qtbot.waitUntil(lambda: view.groups.found is None)
+    assert not view.groups.picture.lines
+    gate.set()
+    qtbot.waitUntil(lambda: not view.busy())
+    assert view.groups.picture.lines
+
+
+def test_levels_have_colours_of_the_palette_and_names_beside_their_curves(
+    table_session, view, qtbot
+):
     put(table_session, make_record(table_session.table))
     choose_mode(view, GROUPS, qtbot)
     page, runs = view.groups, current_theme().runs
     inks = [line.opts["pen"].color().name() for line in page.picture.lines]
-    assert not {*inks} & {*runs}
+    assert {*inks} <= {colour.lower() for colour in runs}
     assert len({*inks}) == len(page.found.groups)
     names = [item.toPlainText() for item in page.plot.items() if isinstance(item, TextItem)]
     assert sorted(names) == ["north", "south"]

@@ -308,7 +308,7 @@ def test_saved_rows_escape_formulas(view, session, table, qtbot, answers, tmp_pa
     answers.save_path = str(tmp_path / "rows.csv")
     view.save_button.click()
     shown(view, qtbot)
-    with open(answers.save_path, newline="", encoding="utf-8") as file:
+    with open(answers.save_path, newline="", encoding="utf-8-sig") as file:
         head, line = csv.reader(file)
     assert head == ["row", "outcome", "x0", "x1", "x2", "x3", "town"]
     assert line[0] == "1"
@@ -332,12 +332,12 @@ def test_saved_rows_have_their_part_and_the_marks_of_the_input(
     shown(view, qtbot)
     parts = {int(row) + 1: "training" for row in record.splits[0].train_rows}
     parts |= {int(row) + 1: "held out" for row in record.splits[0].test_rows}
-    kinds = [("CSV as the input (*.csv)", ";", ","), ("CSV (*.csv)", ",", ".")]
+    kinds = [("CSV for spreadsheets (*.csv)", ";", ","), ("CSV (*.csv)", ",", ".")]
     for kind, delimiter, decimal in kinds:
         answers.save_path, answers.save_format = str(tmp_path / "rows.csv"), kind
         view.save_button.click()
         shown(view, qtbot)
-        with open(answers.save_path, newline="", encoding="utf-8") as file:
+        with open(answers.save_path, newline="", encoding="utf-8-sig") as file:
             head, *lines = csv.reader(file, delimiter=delimiter)
         assert head[:2] == ["row", "part"]
         assert {int(line[0]): line[1] for line in lines} == parts
@@ -382,7 +382,7 @@ def test_card_summarises_the_current_column(view, session, table, qtbot):
     assert sum(data["share"]) == pytest.approx(2.0)
     view.point_column("town")
     shown(view, qtbot)
-    assert view.card.spread.summary.distribution.names == ("south", "north")
+    assert view.card.spread.summary.distribution.names == ("north", "south")
     view.point_column("outcome")
     shown(view, qtbot)
     assert view.card.summary.area is None

@@ -4,8 +4,18 @@ from collections import Counter
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QButtonGroup,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QWidget,
+)
 
+from aucstudio.gui.common.buttons import Radio
+from aucstudio.gui.common.layouts import down
 from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.dialogs.export_figure import ExportFigureDialog
 from aucstudio.gui.dialogs.export_model import ExportModelDialog
@@ -19,6 +29,22 @@ from aucstudio.gui.state.preferences import preferences
 from tests.gui.conftest import make_record, put
 from tests.gui.fitting import unnamed_controls
 from tests.gui.test_accelerators import letter
+
+
+def test_tab_goes_to_the_chosen_one_of_a_group(qtbot):
+    page, group = QWidget(), QButtonGroup()
+    qtbot.addWidget(page)
+    before, *choices = QLineEdit(), Radio("one"), Radio("two"), Radio("three")
+    for choice in choices:
+        group.addButton(choice)
+    page.setLayout(down(before, *choices))
+    choices[1].setChecked(True)
+    with qtbot.waitActive(page):
+        page.show()
+    before.setFocus()
+    qtbot.keyClick(before, Qt.Key.Key_Tab)
+    assert page.focusWidget() is choices[1]
+
 
 KINDS = (
     ClusterDialog,

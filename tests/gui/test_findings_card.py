@@ -1,5 +1,7 @@
 """The data card shows findings that change results first, with actions that can be undone."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -10,7 +12,7 @@ from aucstudio.gui.common.layouts import down
 from aucstudio.gui.dialogs.classes import ClassesDialog
 from aucstudio.gui.panels.data_panel import DataPanel
 from aucstudio.gui.state.background import Background
-from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.finding import FORMAT, Finding
 from aucstudio.project.data.findings.find import find
 from aucstudio.project.data.import_choices import FirstReading
 from aucstudio.project.data.table import read_table
@@ -457,3 +459,59 @@ def test_nothing_moves_under_the_pointer_when_findings_appear(
     assert card.findChild(QPushButton, "finding_0_action_0").isVisible()
     assert [part.mapTo(area, QPoint(0, 0)) for part in parts] == before
     card.setParent(None)  # it is closed by itself
+
+
+def test_rows_in_time_order_are_validated_forward(open_card, session, qtbot):
+    x = number()
+    rows = [f"2024-01-01 {k // 60:02d}:{k % 60:02d},{x()},{'pn'[k % 2]}" for k in range(200)]
+    card = open_card("when,x,y", rows)
+    press(card, "Validate forward in time: when", qtbot)
+    validation = session.plan.validation
+    assert (validation.scheme, validation.time) == ("forward", "when")
+    press(card, "Undo: Validate forward in time", qtbot)
+    assert session.plan.validation.scheme == "holdout"
+    session.set_roles(roles={"when": "ignore"})  # the dates are no feature, but order the rows
+    finish_check(card)
+    assert any(one.startswith("Rows are in the order") for one in sentences(card))
+    session.validate(scheme="forward", time="when")
+    buttons = card.findings.findChildren(QPushButton)
+    assert "Validate forward in time: when" not in {one.accessibleName() for one in buttons}
+
+
+def test_findings_on_columns_that_the_user_ignores_do_not_return(card, session):
+    session.set_roles(roles=dict.fromkeys(("told", "a", "grade", "patient_id"), "ignore"))
+    finish_check(card)
+    assert [one for one in sentences(card) if "Column" in one or "-999" in one] == []
+
+
+def kept_room(card):
+    """Return the least height of the room for findings and notes."""
+    QApplication.processEvents()
+    return card.findings.parentWidget().minimumHeight()
+
+
+def test_room_of_a_finding_stays_when_it_is_answered(card, session):
+    before = kept_room(card)
+    assert before >= card.findings.height()
+    session.set_roles(roles=dict.fromkeys(("told", "a", "grade", "patient_id"), "ignore"))
+    finish_check(card)
+    assert kept_room(card) == before > card.findings.sizeHint().height()
+
+
+def test_clean_table_keeps_no_room_for_findings(open_card):
+    x = number()
+    card = open_card("x,y", [f"{x()},{'pn'[k % 2]}" for k in range(200)])
+    assert kept_room(card) < 5 * card.fontMetrics().height()
+
+
+def test_every_import_note_is_in_the_card(open_card, session):
+    x = number()
+    card = open_card("x,y", [f"{x()},{'pn'[k % 2]}" for k in range(200)])
+    notes = [f"note number {k}" for k in range(12)]
+    remarks = tuple(Finding("rejected", note) for note in notes[:6])
+    remarks += tuple(Finding(FORMAT, note) for note in notes[6:])
+    session.put_table(dataclasses.replace(session.table, remarks=remarks))
+    finish_check(card)
+    shown = " ".join(one.text() for one in card.findChildren(QLabel)).lower()
+    assert all(note in shown for note in notes)
+    assert "• 200 rows, 2 columns; csv" in shown

@@ -34,13 +34,6 @@ def title_of(panel, field):
     return next(label.text() for label in panel.findChildren(QLabel) if label.buddy() is field)
 
 
-def test_button_validates_in_the_order_of_the_rows(panel, session):
-    assert panel.forward.isVisible()
-    panel.forward.click()
-    assert session.plan.validation == Validation(FORWARD, time="visit")
-    assert not panel.forward.isVisible()
-
-
 def test_form_defaults_to_a_date_column(panel, session):
     assert not panel.fields["time"].isVisible()
     pick(panel.fields["scheme"], FORWARD)
@@ -96,10 +89,3 @@ def test_missing_time_column_is_still_named(panel, session):
     session.study.table = None
     session.notify({"table"})
     assert time_columns(None) == []
-
-
-def test_button_stays_when_the_dates_are_no_feature(panel, session):
-    session.set_roles(roles={"visit": "ignore"})
-    assert panel.forward.isVisible()
-    panel.forward.click()
-    assert session.plan.validation == Validation(FORWARD, time="visit")

@@ -12,11 +12,13 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QSpinBox, Q
 
 from aucstudio.gui.dialogs.importing import ImportPreview
 from aucstudio.gui.state.preferences import preferences
+from aucstudio.notices import text
 from aucstudio.project.data.import_choices import ImportChoices
 from aucstudio.project.data.preview import HeadReader
 from aucstudio.project.data.readers import isolated
 from aucstudio.project.errors import InputError
 from tests.conftest import write_file, write_table
+from tests.gui.conftest import make_record, put, save_as
 
 _STREETS = ("Садовая", "Лесная", "Новая")
 
@@ -503,3 +505,60 @@ def test_tab_order_follows_the_reading_order(look_at, tmp_path):
     buttons = ("guess", "open", "close_button")
     wanted = [f"import_{name}" for name in (*parts, *roles, "table", *buttons)]
     assert [name for name in names if name in wanted] == wanted
+
+
+def test_settings_in_force_are_shown_and_not_opened_again(window, qtbot, tmp_path):
+    path = tmp_path / "t.csv"
+    rows = (f"{k % 17},{('chip', 'unknown', 'web')[k % 3]},{k % 2}\n" for k in range(200))
+    path.write_text("age,mode,y\n" + "".join(rows))
+    choices = ImportChoices({"missing": ("unknown",)}, {"age": "ignore"})
+    window.open_now(path)
+    window.session.files.begin_open(path, "table", choices)
+    qtbot.waitUntil(lambda: not window.session.files.opener.busy)
+    saved = tmp_path / "t.aucproj"
+    save_as(window.session, saved)
+    window.open_path(saved)
+    qtbot.waitUntil(lambda: not window.session.files.opener.busy)
+    assert window.session.table.column("mode").missing == 67
+    press(qtbot, window.workplace.data_panel.import_button)
+    (dialog,) = window.findChildren(ImportPreview)
+    wait_until_idle(qtbot, dialog)
+    missing = dialog.findChild(QLineEdit, "import_missing")
+    assert missing.text() == "unknown"
+    assert dialog.choices.roles == {"age": "ignore"}
+    assert not dialog.open_button.isEnabled()
+    assert dialog.words.text() == text("import_in_force")
+    choose_value(qtbot, dialog, "import_decimal", ",")
+    assert dialog.open_button.isEnabled()
+    assert dialog.words.isHidden()
+    dialog.reject()
+
+
+def test_runs_of_the_table_are_named_before_it_is_read_again(window, qtbot, tmp_path, answers):
+    window.open_now(write_table(tmp_path / "t.csv"))
+    session, answers.choice = window.session, None
+    put(session, make_record(session.table))
+    save_as(session, tmp_path / "t.aucproj")
+    before = session.study
+    window.files.import_again({"decimal": ","})
+    ((_title, words, choices),) = answers.asked
+    assert words == text("runs_of_same_table", runs=1)
+    assert choices == ["elsewhere", "go on"]
+    assert session.study is before
+
+
+def test_tab_visits_findings_before_the_buttons(look_at, tmp_path):
+    path = tmp_path / "t.csv"
+    rows = (f"{-999 if k % 9 == 0 else k % 17},{k % 5},{k % 2}\n" for k in range(200))
+    path.write_text("age,z,y\n" + "".join(rows))
+    dialog = look_at(path)
+    (button,) = [
+        one for one in dialog.findings.findChildren(QAbstractButton) if "-999" in one.text()
+    ]
+    dialog.findChild(QComboBox, "import_positive").setFocus()
+    visited = []
+    while dialog.focusWidget() not in visited:
+        visited.append(dialog.focusWidget())
+        dialog.focusNextPrevChild(True)
+    role = dialog.findChild(QComboBox, "import_role_2")
+    assert visited.index(role) < visited.index(button) < visited.index(dialog.guess_button)

@@ -5,7 +5,7 @@ from shiboken6 import Shiboken
 
 from aucstudio.gui.common.controls import WrappingRow
 from aucstudio.gui.common.focus import order_tabs
-from aucstudio.gui.common.layouts import across, down, empty, members
+from aucstudio.gui.common.layouts import across, down, empty, grid, members
 
 
 def items_known_to_python():
@@ -20,6 +20,16 @@ def test_members_are_in_the_order_of_the_layout(qtbot):
     page.setLayout(down(first, 8, inner, None, last))
     QLabel("elsewhere", page)
     assert members(page.layout()) == [first, inner, last]
+
+
+def test_members_of_a_grid_are_in_reading_order(qtbot):
+    page, made = QWidget(), grid(gaps=(0, 0), wide=0)
+    qtbot.addWidget(page)
+    last, first, second = QLabel("last"), QLabel("first"), QLabel("second")
+    for widget, place in ((last, (1, 0)), (second, (0, 1)), (first, (0, 0))):
+        made.addWidget(widget, *place)
+    page.setLayout(made)
+    assert members(page.layout()) == [first, second, last]
 
 
 def test_ordering_wrapping_and_emptying_keep_no_items(qtbot):

@@ -512,7 +512,20 @@ def test_undo_explains_why_it_is_disabled(window, table_file):
 
 
 def test_opened_study_does_not_focus_run(window, table_file, qtbot):
+    window.resize(1400, 800)  # with the set-up beside the pages
     window.welcome.setFocus()
     window.open_now(table_file)
-    bar = window.deck.findChild(QTabBar, "view_tabs_bar")
-    qtbot.waitUntil(lambda: window.focusWidget() is bar)
+    field = window.findChild(QComboBox, "label_combo")
+    qtbot.waitUntil(lambda: window.focusWidget() is field)
+
+
+def test_focus_of_stop_goes_to_the_page_not_to_run(window, table_file, qtbot):
+    window.resize(1400, 800)
+    window.open_now(table_file)
+    qtbot.waitUntil(lambda: window.focusWidget() is window.findChild(QComboBox, "label_combo"))
+    stop = window.findChild(QPushButton, "strip_stop")
+    window.actions_.stop.setEnabled(True)
+    stop.setFocus()
+    assert window.focusWidget() is stop
+    window.actions_.stop.setEnabled(False)
+    assert window.deck.active().isAncestorOf(window.focusWidget())

@@ -28,11 +28,28 @@ def groups(chooser):
 @pytest.mark.parametrize("key", [Qt.Key.Key_Down, Qt.Key.Key_Up])
 def test_arrow_keys_go_from_the_search_to_the_list(chooser, qtbot, key):
     qtbot.waitUntil(chooser.isActiveWindow)
+    chooser.tree.setCurrentItem(chooser.rows[1])
     chooser.search.setFocus()
     before = chooser.tree.currentItem()
     qtbot.keyClick(chooser.search, key)
     assert chooser.tree.hasFocus()
     assert chooser.tree.currentItem() is not before
+
+
+@pytest.mark.parametrize(("key", "last"), [(Qt.Key.Key_Down, -1), (Qt.Key.Key_Up, 0)])
+def test_arrow_keys_pass_headings(chooser, qtbot, key, last):
+    chooser.tree.setCurrentItem(chooser.rows[-1 - last])
+    for _ in range(len(chooser.rows) + 3):
+        assert chooser.current() is not None
+        qtbot.keyClick(chooser.tree, key)
+    assert chooser.tree.currentItem() is chooser.rows[last]
+
+
+def test_reason_is_shown_where_choose_is_disabled(chooser):
+    for state, reason in ((Qt.CheckState.Checked, True), (Qt.CheckState.Unchecked, False)):
+        chooser.rows[0].setCheckState(0, state)
+        assert chooser.choose.isEnabled() is not reason
+        assert bool(chooser.problem.text()) is reason
 
 
 def test_columns_fit_into_a_narrower_list(chooser, qtbot):

@@ -295,6 +295,24 @@ def test_score_curves_follow_the_selected_split(qtbot, table_session, view):
     assert view.split_combo.currentIndex() == 1
 
 
+def test_levels_are_ranked_rows(qtbot, table_session, view):
+    put(table_session, make_record(table_session.table, "pauc-boost", validation=TWICE))
+    refresh_and_wait(qtbot, view)
+    part = choose_picture(qtbot, view, "curves")
+    choose(part.column_combo, "town")
+    qtbot.waitUntil(lambda: not view.busy())
+    own, rows = part.found.curves[0], part.chart.rows
+    assert dict(zip(rows.names, rows.value, strict=True)) == dict(
+        zip(own.levels, own.y, strict=True)
+    )
+    assert list(rows.value) == sorted(rows.value, reverse=True)
+    assert len(rows.splits) == 2
+    assert view.figure() is part.chart.plot
+    choose(part.column_combo, "x1")
+    qtbot.waitUntil(lambda: not view.busy())
+    assert view.figure() is part.plot
+
+
 def test_tree_counts_the_rows_of_each_leaf(qtbot, table_session, view):
     record = put(table_session, make_record(table_session.table, "auc-split"))
     refresh_and_wait(qtbot, view)

@@ -88,7 +88,10 @@ def test_data_card_reports_each_fact_once(session, tmp_path, qtbot):
     session.set_roles(roles={"a": "ignore"})
     facts = panel.findChild(QLabel, "data_facts")
     missing = "1 missing value in the columns used"
-    assert facts.text() == f"40 rows · 1 number · 1 ignored · {missing} (numbers: training median)"
+    assert (
+        facts.text()
+        == f"40 rows, 19 positive · 1 number · 1 ignored · {missing} (numbers: training median)"
+    )
     notes = panel.findChild(QLabel, "data_routine_notes").text()
     assert notes.count("no label") == 1
     assert "1 row has no label and is not used in training" in notes

@@ -138,7 +138,7 @@ def find_the_best(hand):
         "a leader", lambda said: any(one in said["text"] for one in found), "widget", headline
     )
     if not hand.ask("desk")["idle"]:
-        hand.click("best_stop_button")
+        hand.click("strip_stop")
     hand.wait("a run to be listed", lambda desk: desk["idle"] and len(desk["runs"]) > 3, "desk")
 
 

@@ -17,6 +17,7 @@ from aucstudio.gui.pages.roc.costs import CostLayer, hull_of, prior_at, prior_st
 from aucstudio.gui.pages.roc.operating_point import OperatingPointLayer
 from aucstudio.gui.pages.roc.overlays import DifferenceLayer, IsometricLayer, Scene
 from aucstudio.gui.pages.roc.roc_view import RocView
+from aucstudio.notices import text
 from aucstudio.notices.words import p_words
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.thresholds import Target, expected_cost
@@ -268,8 +269,8 @@ def test_prior_and_cost_are_parsed_and_shown(qtbot, session, plot, scene):
     assert layer.prior() == pytest.approx(share)
     panel.prior_field.editingFinished.emit()
     assert session.stakes.prior is None
-    for text, prior in (("1 in 5000", 2e-4), ("0.02 %", 2e-4), ("0.0007", 7e-4)):
-        panel.prior_field.setText(text)
+    for typed, prior in (("1 in 5000", 2e-4), ("0.02 %", 2e-4), ("0.0007", 7e-4)):
+        panel.prior_field.setText(typed)
         panel.prior_field.editingFinished.emit()
         assert session.stakes.prior == pytest.approx(prior)
     panel.prior_field.setText("often")
@@ -374,7 +375,7 @@ def area_of(path):
 def test_filled_regions_add_up_to_the_auc_difference(session, plot, scene):
     a, b = add(session), add(session, "svm", "Other")
     session.compare_with(a.id)
-    layer = DifferenceLayer(plot, session)
+    layer = DifferenceLayer(plot)
     layer.enabled = True
     shown = scene()
     layer.show(shown)
@@ -405,7 +406,7 @@ def test_difference_is_tested_as_by_the_engine(session, plot, scene, qtbot):
     a, b = add(session, name="One"), add(session, "svm", "Other")
     session.compare_with(a.id)
     session.set_band(0.0, 0.5)
-    layer = DifferenceLayer(plot, session)
+    layer = DifferenceLayer(plot)
     layer.enabled = True
     layer.show(scene())
     with qtbot.waitSignal(layer.changed):
@@ -422,14 +423,23 @@ def test_difference_is_tested_as_by_the_engine(session, plot, scene, qtbot):
 
 def test_difference_layer_explains_how_to_choose_a_second_run(session, plot, scene):
     add(session)
-    layer = DifferenceLayer(plot, session)
+    layer = DifferenceLayer(plot)
     layer.enabled = True
     layer.show(scene())
-    assert "Compare with this run" in layer.words
+    assert layer.missing == text("choose_a_second_run")
     assert not layer.fills[0].isVisible()
     session.compare_with(session.selected)
     layer.show(scene())
     assert not layer.fills[0].isVisible()
+
+
+def test_page_says_first_what_a_difference_lacks(session, open_view, qtbot):
+    for k in range(3):
+        add(session, name=f"Run {k}")
+    view = open_view(RocView, session)
+    qtbot.waitUntil(lambda: not view.busy())
+    view.choices.switches["difference_action"].trigger()
+    assert view.sentence.headline.accessibleName() == text("choose_a_second_run")
 
 
 # ------------------------------------------------------------- places, and the page

@@ -18,6 +18,7 @@ from aucstudio.gui.pages.roc import words as texts
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.runner import LiveRun
 from aucstudio.gui.state.session import ShownRun
+from aucstudio.notices import text
 from aucstudio.project.data.validation import Validation
 from aucstudio.project.results.comparison import AUC, PAUC, compare_runs
 from aucstudio.project.results.summary import auc_summary, pauc_summary
@@ -279,6 +280,10 @@ def test_running_job_is_drawn_until_it_ends(view, session, records):
     set_running_job(session, session.live)
     assert len(view.canvas.live_item.getData()[0]) == 0  # no step was made yet
     assert "AUC 0.500" not in view.sentence.text()
+    doing = text("live_before_curve", name="RankSVM", doing="starting")
+    assert doing in view.sentence.text()
+    legend = text("live_in_legend", name="RankSVM", doing="starting")
+    assert named_in_legend(view) == ["RLS", legend]
     live.picture = Look(split.test_positive, split.test_scores**3, split.model.scorer)
     set_running_job(session, session.live)
     corners = roc.roc_curve(split.test_positive, split.test_scores**3).corners()
@@ -329,7 +334,7 @@ def test_hint_shows_the_next_step(view, session, records, table):
     assert view.canvas.hint.isVisible()
     assert not view.sentence.text()
     set_running_job(session, LiveRun(records["RLS"].experiment, RunLook("RLS", 0)))
-    assert "RLS is training" in view.canvas.hint.toPlainText()
+    assert "RLS is training: starting" in view.canvas.hint.toPlainText()
     set_running_job(session, None)
 
 

@@ -88,6 +88,7 @@ def test_f6_moves_the_focus_between_set_up_runs_and_page(opened, resize, qtbot):
 def test_key_of_the_page_shown_moves_the_focus_to_it(opened, qtbot):
     call(opened, "setup")
     qtbot.keyClick(opened, Qt.Key.Key_3, CTRL)
+    qtbot.waitUntil(lambda: opened.deck.active().isAncestorOf(QApplication.focusWidget()))
     call(opened, "setup")
     front = opened.deck.active()
     qtbot.keyClick(opened, Qt.Key.Key_3, CTRL)
@@ -133,6 +134,21 @@ def test_enter_presses_a_link(opened, qtbot):
     for shown in (True, False):
         qtbot.keyClick(link, Qt.Key.Key_Return)
         assert link.isChecked() == shown
+
+
+def test_enter_presses_the_button_of_a_notice_and_escape_closes_it(opened, resize, qtbot):
+    panel = opened.workplace.runs_panel
+    resize(WIDE)
+    least = opened.minimumSizeHint()
+    for part, key in (
+        (panel.notice.close_button, Qt.Key.Key_Return),
+        (opened.findChild(QPushButton, "strip_run"), Qt.Key.Key_Escape),
+    ):
+        panel.notice.offer("Run", lambda: None)
+        assert opened.minimumSizeHint() == least
+        part.setFocus()
+        qtbot.keyClick(part, key)
+        assert not panel.notice.isVisible()
 
 
 def test_run_list_moves_to_the_left_column_in_a_narrow_window(opened, resize, qtbot):
@@ -211,6 +227,20 @@ def test_run_strip_is_beside_the_menus(opened, resize, width):
     assert strip.width() > width / 2  # room for the progress text
 
 
+def test_all_menus_stay_in_a_narrow_window(opened, qtbot):
+    bar, strip = opened.menuBar(), opened.strip
+    for width, in_words in ((WIDE, True), (490, False), (WIDE, True)):
+        # The columns become pages at the first step, after which the window may be narrower.
+        qtbot.waitUntil(lambda width=width: opened.resize(width, 700) or bar.width() == width)
+        QApplication.processEvents()
+        assert strip.geometry().right() <= width
+        places = [bar.actionGeometry(action) for action in bar.actions()]
+        assert strip.x() > max(place.right() for place in places)
+        run = opened.findChild(QPushButton, "strip_run")
+        assert bool(run.text()) == in_words
+        assert run.accessibleName()
+
+
 def test_very_narrow_window_shows_one_column(qtbot):
     sides = Sides(QLabel("set up"), QLabel("look"), QLabel("compare"))
     qtbot.addWidget(sides)
@@ -222,6 +252,9 @@ def test_very_narrow_window_shows_one_column(qtbot):
         assert len(sides.sizes()) == columns
         if columns == 1:
             assert sides.left.width() == width
+        if width == 780:
+            sides.left.setCurrentWidget(sides.runs)
+    assert sides.left.currentWidget() is sides.runs
 
 
 def test_hidden_page_does_not_affect_the_minimum_size(qtbot):

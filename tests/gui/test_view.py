@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.controls import WrappingRow
+from aucstudio.gui.common.layouts import scrolled
 from aucstudio.gui.common.sentence import Sentence, Statement
 from aucstudio.gui.common.widgets import ElidedCombo
 from tests.gui.conftest import expose
@@ -143,7 +144,7 @@ def test_sentence_has_a_constant_height(qtbot, sentence):
     holder.layout().activate()
     before = made.height()
     assert before <= 3 * made.fontMetrics().lineSpacing() + 20
-    for words in (Statement(WORDS * 3, WORDS * 8), Statement(), Statement("Short.", "More.")):
+    for words in (Statement(WORDS, WORDS * 8), Statement(), Statement("Short.", "More.")):
         made.setText(words)
         assert made.text() == words.text
         assert made.minimumSizeHint().height() == made.sizeHint().height()
@@ -154,15 +155,34 @@ def test_sentence_has_a_constant_height(qtbot, sentence):
 
 def test_elided_headline_is_in_its_tooltip_and_in_more(qtbot, sentence):
     holder, made = sentence
-    made.setText(WORDS * 3)
-    assert made.headline.text().count("\n") == 1
+    made.setText(WORDS * 5)
+    assert made.headline.text().count("\n") == 3
     assert made.headline.text().endswith("…")
-    assert made.headline.toolTip() == made.text() == WORDS * 3
+    assert made.headline.toolTip() == made.text() == WORDS * 5
     qtbot.mouseClick(made.more_button, Qt.MouseButton.LeftButton)
     assert made.rest.text().replace("\u00a0", " ").split() == made.text().split()
-    holder.resize(4000, 800)
+    holder.resize(8000, 800)
     qtbot.waitUntil(lambda: made.headline.toolTip() == "")
-    assert made.headline.text() == WORDS * 3
+    assert made.headline.text() == WORDS * 5
+
+
+def test_headline_ends_with_a_whole_clause(sentence):
+    holder, made = sentence
+    made.setText("A is 0.1 higher than B (95 % −0.031 to 0.142); the rest of it is not certain.")
+    seen = set()
+    for width in range(150, 500, 10):
+        holder.resize(width, 240)
+        holder.layout().activate()
+        seen.add(made.headline.text().replace("\n", " ").replace("\u00a0", " "))
+    assert {one for one in seen if "−0.031" in one} == {one for one in seen if "0.142)" in one}
+    assert all(one.endswith((".", "…")) for one in seen)
+
+
+@pytest.mark.parametrize(("kind", "stops"), [(QPushButton, False), (QLabel, True)])
+def test_tab_stops_at_a_scrolled_text_but_not_around_controls(qtbot, kind, stops):
+    area = scrolled(kind("words"))
+    expose(qtbot, area, 200, 100)
+    assert (area.focusPolicy() != Qt.FocusPolicy.NoFocus) is stops
 
 
 def test_opened_rest_is_scrolled_into_view(qtbot):
@@ -181,10 +201,10 @@ def test_opened_rest_is_scrolled_into_view(qtbot):
     qtbot.waitUntil(lambda: 0 < bar.value() == bar.maximum())
 
 
-def test_headline_has_three_lines_on_a_narrow_tall_page(sentence):
+def test_headline_has_more_lines_on_a_tall_page(sentence):
     holder, made = sentence
     made.setText(WORDS * 3)
-    for width, height, lines in ((300, 800, 3), (290, 240, 2), (400, 800, 2)):
+    for width, height, lines in ((300, 800, 3), (290, 240, 2), (400, 800, 4)):
         holder.resize(width, height)
         holder.layout().activate()
         assert made.headline.text().count("\n") == lines - 1

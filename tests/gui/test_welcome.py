@@ -115,6 +115,19 @@ def test_unsaved_study_shows_its_last_change(page, table):
     assert "2001" in page().findChild(QLabel, "unsaved_study_0_day").text()
 
 
+def test_refreshed_list_keeps_the_focus_at_its_file(page, project, table_file):
+    workspace.remember_recent(table_file)
+    workspace.remember_recent(project)
+    made = page()
+    made.findChild(QPushButton, "recent_file_1").setFocus()
+    for place, change in ((1, lambda: None), (0, lambda: workspace.remember_recent(table_file))):
+        change()
+        made.refresh()
+        focus = made.window().focusWidget()
+        assert focus is made.findChild(QPushButton, f"recent_file_{place}")
+        assert focus.text() == table_file.name
+
+
 def test_recent_files_are_chosen_by_keyboard(page, qtbot, project, table_file):
     workspace.remember_recent(table_file)
     workspace.remember_recent(project)

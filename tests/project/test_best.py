@@ -12,10 +12,12 @@ import pytest
 
 from aucstudio.cli import main
 from aucstudio.engine import METHODS
+from aucstudio.engine.cost import Cost
 from aucstudio.engine.crossfit.fitting import CrossFit
 from aucstudio.engine.crossfit.folds import best_alone, draw_folds, nested_scores
 from aucstudio.engine.crossfit.members import Member, is_listed, read_list, write_list
 from aucstudio.engine.ensembles.selection import Criterion
+from aucstudio.engine.methods.logistic import Logistic
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.notices import text
@@ -261,7 +263,7 @@ def test_reports_count_candidates_and_name_those_that_are_fitted(table, monkeypa
 
     monkeypatch.setattr(CrossFit, "train", wait)
     find_best(table, HELD_OUT, folds=3, entrants=QUICK, watch=watch)
-    assert doing[0].startswith("0 of 2 candidates done")
+    assert doing[0].startswith("0 of 2 methods tried")
 
 
 def test_each_method_is_tried_once_before_any_twice_those_for_the_range_first(table, monkeypatch):
@@ -331,6 +333,39 @@ def test_time_is_reserved_for_refitting_the_winner(table, monkeypatch):
     assert 12.0 <= board.spent <= 30.0
     assert board.ended == "time"
     assert not board.not_refit
+
+
+def test_large_table_is_compared_on_a_sample_of_rows_and_tested_on_all(tmp_path, monkeypatch):
+    table = read_table(write_table(tmp_path / "l.csv", 2000), label="label", positive="yes")
+    sizes, fit = [], Logistic.fit
+
+    def follow(self, X, y, **more):
+        sizes.append(len(X))
+        return fit(self, X, y, **more)
+
+    def estimate(self, positives, negatives, features):
+        return Cost(0.0, (positives + negatives) / 50)
+
+    monkeypatch.setattr(Logistic, "fit", follow)
+    monkeypatch.setattr(Logistic, "estimate", estimate)
+    monkeypatch.setattr(candidate_comparison, "processors", lambda: 1)
+    clock = SlowClock()  # by which fits take no time
+    one = [Member.of("logistic")]
+    board = find_best(table, HELD_OUT, folds=3, entrants=one, budget=Budget(30.0, clock=clock))
+    train = board.records["logistic"].splits[0].n_train
+    assert train == sizes[3] == 1400
+    # One row of eight: a smaller sample would have too few positives.
+    assert all(rows == pytest.approx(train * 2 / 3 / 8, abs=6) for rows in sizes[:3])
+    assert board.ended == "done"
+
+
+def test_models_of_a_sample_leave_the_choice_to_single_methods(table, monkeypatch):
+    monkeypatch.setattr(CandidateComparison, "sampling", lambda *_: 2)
+    monkeypatch.setattr(candidate_comparison, "lead_of", lambda *_: (-1.0, 0.01))
+    board = find_best(table, HELD_OUT, folds=3, entrants=QUICK)
+    assert set(board.records) == {"logistic", "auc-rls", "auc-ensemble"}
+    assert board.best.method != "auc-ensemble"
+    assert board.model is not None
 
 
 def test_fit_interrupted_by_the_time_limit_is_excluded(table, monkeypatch):
@@ -612,13 +647,13 @@ def test_leaderboard_table_has_a_line_per_entry(board):
 @pytest.fixture
 def order(monkeypatch):
     """List the methods as they are tested on the held-out rows, and the refit among them."""
-    steps, test, refit = [], search.execute_split, search.refit
+    steps, test, refit = [], search.execute, search.refit
 
-    def tested(experiment, *more):
+    def tested(experiment, *rows, **more):
         steps.append(experiment.method)
-        return test(experiment, *more)
+        return test(experiment, *rows, **more)
 
-    monkeypatch.setattr(search, "execute_split", tested)
+    monkeypatch.setattr(search, "execute", tested)
     monkeypatch.setattr(search, "refit", lambda *of: steps.append("refit") or refit(*of))
     return steps
 

@@ -185,6 +185,18 @@ def test_script_reports_what_is_wrong_with_a_table(tmp_path, header, row, words)
     assert "Traceback" not in done.stderr
 
 
+def test_script_writes_the_identifiers_beside_the_scores(tmp_path):
+    script, table = tmp_path / "model.py", tmp_path / "t.csv"
+    schema = Schema((ColumnSchema("id", "id", "text"),))
+    model = dataclasses.replace(model_with(SCORERS["linear"]), schema=schema)
+    export_model(model, "script", script)
+    table.write_text("id,x,y,town,zone\nr0,1,2,north,1\n")
+    assert run_script(script, table).stdout.startswith("row,id,score")
+    assert run_script(script, table, "--keep", "x").stdout.startswith("row,x,score")
+    table.write_text("x,y,town,zone\n1,2,north,1\n")
+    assert run_script(script, table).stdout.startswith("row,score")
+
+
 def test_script_counts_single_unreadable_cells_as_missing_and_keeps_columns(tmp_path):
     script, table, scores = (tmp_path / name for name in ("model.py", "t.csv", "scores.csv"))
     model = model_with(SCORERS["linear"])

@@ -744,3 +744,28 @@ def test_column_without_its_codes_is_counted_again():
     assert (coded.missing, coded.distinct) == (1, 3)
     decoded = coded.decoded()
     assert (decoded.missing, decoded.distinct) == (3, 2)
+
+
+@pytest.mark.parametrize("name", ["Charge Nr.", "numéro du lot", "x7"])
+def test_values_in_adjacent_rows_are_suggested_as_group(name):
+    rows = np.repeat(np.arange(100), DRAWN.integers(4, 13, 100))[:-3]
+    words = np.array([f"b{k * 7919 % 100:02d}x" for k in range(100)], dtype=object)
+    ordered = np.array([f"CH-{k:06d}" for k in range(100)], dtype=object)
+    towns = np.array([f"{a}{b}dorf" for a in "abcdefghij" for b in "aeiou"], dtype=object)
+    y = np.arange(len(rows)) % 3 == 0
+    for cells, things in ((words[rows], 100), (ordered[rows], 100), (towns[rows // 2], None)):
+        table = table_of(**{name: cells}, x=DRAWN.normal(size=len(rows)), y=y * 1.0)
+        found = [one for one in find(table) if one.kind == "group"]
+        assert [dict(one.facts)["things"] for one in found] == ([things] if things else [])
+
+
+def test_numbers_for_missing_values_are_not_sought_in_a_leak():
+    y = np.arange(400) % 20 == 0
+    late = np.where(y, DRAWN.normal(18, 4, 400).round(1), 0.0)
+    late[:20:19] = 0.0
+    other = np.where(np.arange(400) % 5 == 0, 0.0, DRAWN.normal(60, 4, 400).round(1))
+    rest = {f"x{k}": DRAWN.normal(size=400) for k in range(4)}
+    findings = find(table_of(late=late, other=other, **rest, y=y * 1.0))
+    leaks = [one.columns for one in findings if one.kind == "leak"]
+    numbers = [one.columns for one in findings if one.kind == "sentinel"]
+    assert (leaks, numbers) == ([("late",)], [("other",)])

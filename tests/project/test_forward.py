@@ -23,6 +23,7 @@ from aucstudio.project.data.validation import (
     blocks_of,
     draw_splits,
     forward_parts,
+    groups_left_out,
     splits_of,
     times_of,
 )
@@ -223,6 +224,21 @@ def test_tested_groups_are_excluded_from_training(dated):
     for split in record.splits:
         assert not set(clinics[split.train_rows]) & set(clinics[split.test_rows])
     assert notice("forward_groups", columns=("clinic",)) in record.notes
+
+
+def test_rows_that_groups_leave_out_are_counted(dated):
+    table = dated.with_roles(roles={"clinic": "group"})
+    validation = Validation(**MONTHS)
+    found = groups_left_out(table, validation)
+    facts, positive = dict(found.values), table.is_positive()
+    kept, earlier = splits_of(table, validation), splits_of(dated, validation)
+    assert facts["rows"] == tuple(len(split.train) for split in kept)
+    assert facts["of"] == tuple(len(split.train) for split in earlier)
+    assert facts["positives"] == tuple(int(positive[split.train].sum()) for split in kept)
+    assert (found.code, found.severity) == ("forward_groups_few", "warning")
+    assert found in run(table, MONTHS).notes
+    assert groups_left_out(dated, validation) is None
+    assert groups_left_out(table, Validation("folds")) is None
 
 
 def test_groups_that_recur_in_every_block_are_named_as_the_cause():

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aucstudio.engine.crossfit.folds import draw_folds
 from aucstudio.notices import notice
 from aucstudio.project.data.disk.stream import open_stream
 from aucstudio.project.data.groups import Groups
@@ -422,3 +423,14 @@ def test_runs_with_different_groups_are_not_compared(patients_file):
     assert pair.refused == notice(
         "split_differently", first="grouped by patient", second="not grouped"
     )
+
+
+def test_folds_of_very_many_groups_are_balanced():
+    rng = np.random.default_rng(1)
+    groups, positive = rng.integers(0, 20_000, 75_000), rng.random(75_000) < 0.008
+    drawn = draw_folds(positive, groups, 10, 0)
+    assert sorted(np.concatenate([held for _, held in drawn])) == list(range(75_000))
+    for fitted, held in drawn:
+        assert not np.isin(groups[held], groups[fitted]).any()
+        assert abs(positive[held].sum() - positive.sum() / 10) <= 2
+        assert abs(len(held) - 7500) < 75

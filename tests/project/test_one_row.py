@@ -139,6 +139,22 @@ def test_background_rows_count_by_their_weights(table, plan, method):
     assert (notice("contributions_exact") in found) == weighted.exact
 
 
+@pytest.mark.parametrize("method", ["auc-rls", "pauc-boost", "auc-split"])
+def test_sums_of_terms_use_all_rows_and_others_name_their_sample(table, plan, method):
+    split = execute(plan(method), table).splits[0]
+    row, rows = int(split.test_rows[4]), np.resize(split.train_rows, 10_001)
+    detail = explain_row(table, split.model, row, rows)
+    uses_all = method != "auc-split"
+    assert detail.background == (len(rows) if uses_all else 10_000)
+    assert ("10,000" in score_headline(detail, row + 1, "others")) != uses_all
+    if uses_all:
+        preparation = split.model.preparation
+        scores = split.model.scorer(preparation.apply(table, rows)) + split.model.intercept
+        assert detail.mean == pytest.approx(scores.mean(), abs=1e-9)
+        total = sum(part.contribution for part in detail.parts)
+        assert total == pytest.approx(detail.score - detail.mean, abs=1e-9)
+
+
 def test_missing_indicator_belongs_to_its_column(table, plan):
     experiment = plan()
     marked = dataclasses.replace(experiment.preparation, indicators=True)

@@ -1,5 +1,6 @@
 """Reports and model cards: HTML and Markdown pages of stored runs."""
 
+import dataclasses
 import re
 from html.parser import HTMLParser
 
@@ -129,6 +130,29 @@ def test_report_states_methods_groups_warnings_and_absent_columns(project, tmp_p
     assert "per fold" not in page
     assert "sampled" not in page
     assert "of AUC and pAUC by curves drawn from the order of the held-out rows" in page
+
+
+def test_report_states_tests_counts_and_decisions_of_each_validation(project, tmp_path):
+    train = ["train", "t.csv", "--label", "label", "--fpr-range", "0,0.2", "--ignore", "z"]
+    for how in (["--test-size", "0.25"], ["--folds", "4"]):
+        for method in ("auc-rls", "logistic"):
+            assert main([*train, *how, "--method", method, "--project", "two.aucproj"]) == 0
+    open_study("two.aucproj").report(tmp_path / "two.md")
+    page = (tmp_path / "two.md").read_text(encoding="utf-8")
+    assert re.search(r" \d+ held-out negatives \(hold-out 25 %, seed 0\)", page)
+    assert re.search(r"about \d+ held-out negatives per fold \(4 folds, seed 0\)", page)
+    assert "by a paired test of the components of the pAUCs; those of runs with several" in page
+    assert page.count("ignored columns: z;") == 2
+    open_study(project).report(tmp_path / "one.md")
+    assert "resampled" not in (tmp_path / "one.md").read_text(encoding="utf-8")
+
+
+def test_report_names_a_run_without_a_finished_split(table, plan, tmp_path):
+    done = execute(plan(), table)
+    stopped = dataclasses.replace(done, splits=(), status="stopped")
+    write_report(tmp_path / "r.md", {"A": done, "B": stopped}, (0.0, 0.2), {})
+    page = (tmp_path / "r.md").read_text(encoding="utf-8")
+    assert "B was stopped before a split was finished" in page
 
 
 def test_counts_of_a_report_are_those_at_the_end_of_the_range(project, tmp_path):

@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from aucstudio.project.store.scores_file import write_csv
+from aucstudio.project.store.scores_file import CsvForm, write_csv
 
 
 def written(*row, delimiter=","):
     target = io.StringIO(newline="")
-    write_csv(target, [row], delimiter)
+    write_csv(target, [row], CsvForm(delimiter))
     (cells,) = csv.reader(io.StringIO(target.getvalue(), newline=""), delimiter=delimiter)
     return cells
 

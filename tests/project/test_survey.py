@@ -18,6 +18,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.runs.execute import execute
 from aucstudio.project.runs.experiment import DataReference
 from aucstudio.project.runs.planning import plan_experiment
+from aucstudio.project.store.scores_file import PLAIN, CsvForm
 from aucstudio.project.survey.column_sets import PEARSON, SPEARMAN, correlate, gap_columns, map_gaps
 from aucstudio.project.survey.columns import MOST_BARS, Classes, ColumnAreas, RankedColumn, sum_up
 from aucstudio.project.survey.conditions import like_cell, read_conditions
@@ -244,8 +245,8 @@ def test_few_distinct_values_have_a_bar_each():
     assert found.names == ("1", "2", "2.5")
     np.testing.assert_allclose(found.shares, [[0.5, 0.5, 0], [0, 0.5, 0.5]])
     found = sum_up(texts("t", ["b", "a", "b", None, "c"]), made_classes(positive))
-    assert found.distribution.names == ("b", "a", "c")
-    np.testing.assert_allclose(found.distribution.shares, [[0.5, 0.5, 0], [0.5, 0, 0.5]])
+    assert found.distribution.names == ("a", "b", "c")  # by falling share of positives
+    np.testing.assert_allclose(found.distribution.shares, [[0.5, 0.5, 0], [0, 0.5, 0.5]])
     assert found.groups["no"].missing == 1
     assert found.by == SHARE
 
@@ -255,8 +256,19 @@ def test_most_frequent_of_many_texts_have_bars():
     found = sum_up(texts("t", values), None).distribution
     assert len(found.names) == MOST_BARS
     assert found.names[0] == "common"
-    assert found.others == 100 - (MOST_BARS - 2)
-    assert found.shares.sum() == pytest.approx(1.0)
+    assert found.others == 101 - MOST_BARS
+    assert found.shares.max() == pytest.approx(5 / 105)  # no bar of all others
+
+
+def test_texts_that_separate_the_classes_have_bars():
+    positive = np.arange(3000) % 30 == 0
+    values = [f"v{k % 59:02}" for k in range(3000)]
+    for k in np.flatnonzero(positive)[:40]:
+        values[k] = "rare but telling"
+    found = sum_up(texts("t", values), made_classes(positive)).distribution
+    assert found.names[0] == "rare but telling"
+    assert (len(found.names), found.others) == (MOST_BARS, 60 - MOST_BARS)
+    assert found.shares.max() == found.shares[0, 0] == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize(
@@ -411,17 +423,35 @@ def test_joined_classes_are_joined_in_column_aucs(tmp_path, choice):
 
 def test_saved_cells_are_written_as_they_were_read(tmp_path):
     columns = [numbers("id", [799854.0, 77.0]), numbers("x", [0.5, np.nan])]
-    path, marks = tmp_path / "rows.csv", (";", ",")
-    save_rows(path, columns, np.arange(2), np.arange(1, 3), None, marks, lambda _done: None)
-    assert path.read_text("utf-8").splitlines() == ["row;id;x", "1;799854;0,5", "2;77;"]
+    path, form = tmp_path / "rows.csv", CsvForm(";", ",", marked=True)
+    save_rows(path, columns, np.arange(2), np.arange(1, 3), None, form, lambda _done: None)
+    assert path.read_text("utf-8-sig").splitlines() == ["row;id;x", "1;799854;0,5", "2;77;"]
 
 
 def test_saved_percentages_are_read_by_the_schema_of_the_table(tmp_path):
     path, saved = tmp_path / "t.csv", tmp_path / "rows.csv"
     path.write_text("x,y\n" + "".join(f"{k / 10 - 1} %,{k % 2}\n" for k in range(40)))
     table = read_table(path, label="y")
-    how = table.file_rows, None, (",", "."), lambda _done: None
+    how = table.file_rows, None, PLAIN, lambda _done: None
     save_rows(saved, table.columns, np.arange(table.rows), *how)
     again = read_table(saved, schema=table.schema)
     np.testing.assert_array_equal(again.column("x").values, table.column("x").values)
     assert not again.unreadable
+
+
+def test_dates_used_by_their_parts_are_ranked_by_the_best_part(tmp_path):
+    rng = np.random.default_rng(5)
+    path, hours = tmp_path / "t.csv", rng.integers(0, 24, 3000)
+    likely = np.where(np.isin(hours, (1, 2, 14)), 0.6, 0.1)
+    lines = [
+        f"2024-{1 + k % 12:02d}-{1 + k % 28:02d} {hour:02d}:30,{int(rng.random() < likely[k])}"
+        for k, hour in enumerate(hours.tolist())
+    ]
+    path.write_text("at,y\n" + "\n".join(lines))
+    table = read_table(path, label="y", positive="1", parts={"at": ["weekday", "hour-circle"]})
+    summary = sum_up(table.column("at"), Classes.of(table))
+    assert summary.by == "hour"
+    assert summary.area.value > 0.7
+    assert summary.area.value == alone(table)["at"].area
+    whole = read_table(path, label="y", positive="1")
+    assert abs(alone(whole)["at"].area - 0.5) < 0.05

@@ -27,18 +27,78 @@ def draw_folds(positive: Mask, groups: NDArray[Any] | None, count: int, seed: in
 
     Where no row can be held out so that both classes are left, the one fold trains on all rows.
     """
-    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
-
+    count = min(count, fewest_units(positive, groups))
     everything = np.arange(len(positive))
-    units = everything if groups is None else groups
-    count = min(count, *(len(np.unique(units[of])) for of in (positive, ~positive)))
     if count < 2:
         return [(everything, everything)]
-    draw = StratifiedKFold if groups is None else StratifiedGroupKFold
-    drawn = draw(count, shuffle=True, random_state=seed).split(positive, positive, groups)
-    folds = [fold for fold in drawn if all(class_counts(positive[fold[0]]))]
+    codes = None if groups is None else np.unique(groups, return_inverse=True)[1]
+    numbers = fold_numbers(positive, codes, count, seed)
+    drawn = [(np.flatnonzero(numbers != k), np.flatnonzero(numbers == k)) for k in range(count)]
+    folds = [fold for fold in drawn if len(fold[1]) and all(class_counts(positive[fold[0]]))]
     whole = sum(len(held) for _, held in folds) == len(positive)
     return folds if whole else [(everything, everything)]
+
+
+def fold_numbers(positive: Mask, groups: Index | None, folds: int, seed: int) -> Index:
+    """Assign rows, or whole groups of them, to folds; return the fold of each row.
+
+    Groups with equal class counts are spread evenly; scikit-learn assigns only the last few of
+    each kind so that classes are balanced, because it is slow for many groups.
+
+    Parameters
+    ----------
+    positive : ndarray of bool, shape (rows,)
+        Each class has at least as many rows, or is in as many groups, as there are folds.
+    groups : ndarray of int, optional
+        The group of each row, numbered from 0.
+    folds : int
+    seed : int
+    """
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+    if groups is None:
+        numbers, left = np.empty(len(positive), dtype=np.intp), np.arange(len(positive))
+        drawn = StratifiedKFold(folds, shuffle=True, random_state=seed).split(positive, positive)
+    else:
+        counts = [
+            np.bincount(groups[of], minlength=groups.max() + 1) for of in (positive, ~positive)
+        ]
+        alike = GroupKinds(np.stack(counts, axis=1), np.random.default_rng(seed))
+        # At least one group per fold of each kind is left to scikit-learn, so that no class is
+        # short.
+        dealt = np.maximum(alike.members // folds - 1, 0) * folds
+        numbers = (alike.place % folds)[groups]
+        left = np.flatnonzero((alike.place >= dealt[alike.kind])[groups])
+        drawn = StratifiedGroupKFold(folds, shuffle=True, random_state=seed).split(
+            positive[left], positive[left], groups[left]
+        )
+    for fold, (_, test) in enumerate(drawn):
+        numbers[left[test]] = fold
+    return numbers
+
+
+class GroupKinds:
+    """Groups by kind, that is by equal class counts, in random order.
+
+    Attributes
+    ----------
+    kinds : ndarray of int, shape (kinds, 2)
+        Rows by class.
+    members : ndarray of int, shape (kinds,)
+        Number of groups of each kind.
+    kind, place : ndarray of int, shape (groups,)
+        The kind of each group, and its position among those of its kind.
+    """
+
+    def __init__(self, counts: NDArray[np.intp], rng: np.random.Generator) -> None:
+        self.kinds, kind, self.members = np.unique(
+            counts, axis=0, return_inverse=True, return_counts=True
+        )
+        self.kind = kind.ravel()
+        shuffled = np.lexsort((rng.random(len(counts)), self.kind))
+        first = np.cumsum(self.members) - self.members
+        self.place = np.empty(len(counts), dtype=np.intp)
+        self.place[shuffled] = np.arange(len(counts)) - first[self.kind[shuffled]]
 
 
 def fold_weights(positive: Mask, folds: Folds, each: Array | None = None) -> Array:
@@ -51,6 +111,12 @@ def fold_weights(positive: Mask, folds: Folds, each: Array | None = None) -> Arr
             if len(here):
                 weights[here] = own[here] * (own[of_class].sum() / own[here].sum())
     return weights
+
+
+def fewest_units(positive: Mask, groups: NDArray[Any] | None) -> int:
+    """Count the rows, or the groups with rows, of the rarer class."""
+    units = np.arange(len(positive)) if groups is None else groups
+    return min(len(np.unique(units[of_class])) for of_class in (positive, ~positive))
 
 
 _MOST_DRAWS, _FEWEST_DRAWS = 200, 50

@@ -117,8 +117,9 @@ def _areas(
 
 BAGS = 20
 STEPS = 20
-# Of more rows, each bag draws so many of a class: chance is small then, and sorting is not.
-_MOST_ROWS = 10_000
+MOST_ROWS = 10_000
+"""Of more rows of a class, each bag draws so many: chance is small then, and sorting is not."""
+
 _DIGITS, _SAME = 6, 1e-12
 # So many positives (or negatives) weigh as much as the belief that all members are equally good.
 _BELIEF = 10.0
@@ -170,7 +171,7 @@ def stack(
     classes = [np.flatnonzero(of & (each > 0.0)) for of in (positive, ~positive)]
     rarer = min(effective_rows(each[rows]) for rows in classes)
     kept = [
-        rows if len(rows) <= _MOST_ROWS else np.sort(rng.choice(rows, _MOST_ROWS, replace=False))
+        rows if len(rows) <= MOST_ROWS else np.sort(rng.choice(rows, MOST_ROWS, replace=False))
         for rows in classes
     ]
     rows = np.concatenate(kept)
@@ -262,7 +263,7 @@ def select_in_bags(
     scores, positive, each = scores[:, there], positive[there], each[there]
     weights, classes = np.zeros(len(scores)), (np.flatnonzero(positive), np.flatnonzero(~positive))
     for bag in range(bags):
-        rows = np.concatenate([rng.choice(of, min(len(of), _MOST_ROWS)) for of in classes])
+        rows = np.concatenate([rng.choice(of, min(len(of), MOST_ROWS)) for of in classes])
         drawn = scores[:, rows], positive[rows]
         weights += select(*drawn, criterion, row_weights=each[rows]) / bags
         pulse((bag + 1) / bags)

@@ -22,7 +22,8 @@ LEAST_GROUPS = 5
 
 _ONE_WEIGHT = "the weights of a class carry less information than two rows"
 _FEW_GROUPS = f"the rows of a class come from fewer than {LEAST_GROUPS} groups of some weight"
-_EVEN = 0.5  # effective groups by groups, from which on no few groups decide
+# Effective groups of a class from which on no few groups decide: this share of all, or so many.
+_EVEN, _PLENTY = 0.5, 30
 
 Components = tuple[Array, Array]
 
@@ -210,13 +211,14 @@ class Sampling:
                 self.group_shares, self.singles, self._correlations(sizes), strict=True
             )
         ]
-        degrees = _degrees(parts, [of / of.sum() for of in squares])
+        expected = [of / of.sum() for of in squares]
+        degrees = _degrees(parts, expected)
         found = Variance(parts[0], parts[1], shared, degrees, (sizes[0], sizes[1]))
-        even = all(
-            groups >= _EVEN * np.count_nonzero(of_class)
+        few = [
+            groups < min(_EVEN * np.count_nonzero(of_class), _PLENTY)
             for groups, of_class in zip(self.groups, self.group_shares, strict=True)
-        )
-        return found if even else self._homogeneous(offs, sums, found)
+        ]
+        return self._homogeneous(few, offs, sums, found, expected) if any(few) else found
 
     def share(self, k: int) -> Array:
         """Return what each row of a class (0 the positives) has of its weight."""
@@ -232,15 +234,20 @@ class Sampling:
         return found
 
     def _homogeneous(
-        self, offs: Sequence[Array], sums: Sequence[Array], found: Variance
+        self,
+        few: Sequence[bool],
+        offs: Sequence[Array],
+        sums: Sequence[Array],
+        found: Variance,
+        expected: list[Array],
     ) -> Variance:
-        """Replace a variance that a few large groups decide by one of equally variable groups.
+        """Replace what a class adds, where few large groups decide it, by equally variable groups.
 
         One group's square is a poor estimate of its own variance. If group effects are equally
         distributed, all groups estimate the variance together: a one-way analysis of variance of
         the group means, each counted once. The larger of both variances is used.
         """
-        means, spreads, parts, expected = [], [], [], []
+        means, spreads, parts = [], [], [found.positives, found.negatives]
         assert self.units is not None
         for k, (of_class, units) in enumerate(zip(self.group_shares, self.units, strict=True)):
             there = of_class > 0
@@ -253,13 +260,15 @@ class Sampling:
             between = centred @ centred / (count - 1) - within * np.mean(np.reciprocal(rows))
             spreads.append(max(float(between), 0.0))
             means.append(centred)
-            parts.append(float(spreads[-1] * (of_class @ of_class) + within / single))
-            expected.append(there / count)
+            if few[k]:
+                parts[k] = float(spreads[-1] * (of_class @ of_class) + within / single)
+                expected[k] = there / count
         both = (self.group_shares[0] > 0) & (self.group_shares[1] > 0)
         together = float(means[0] @ means[1]) / max(int(np.count_nonzero(both)) - 1, 1)
         most = math.sqrt(spreads[0] * spreads[1])
         together = min(max(together, -most), most)
         shared = 2 * together * float(self.group_shares[0] @ self.group_shares[1])
+        shared = shared if all(few) else found.shared
         degrees = _degrees(parts, expected)
         model = Variance(parts[0], parts[1], shared, degrees, found.sizes)
         if not model.se > found.se > 0:

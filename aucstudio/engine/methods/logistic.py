@@ -308,7 +308,7 @@ class Logistic(LogLossMethod):
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""
         N, d = positives + negatives, features
-        return cost_of(N, 11.2 * N * d, Work(numbers=24 * N * d + 300 * N, steps=300))
+        return cost_of(N, 11.2 * N * d, Work(numbers=80 * N * d + 300 * N, steps=300))
 
     def _fit(self, X: Array, positive: Mask, context: Context) -> Fit:
         centre = centre_of(X)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 from abc import abstractmethod
 from collections.abc import Hashable
-from typing import ClassVar
 
 import numpy as np
 
@@ -52,7 +51,8 @@ from aucstudio.notices import Notice, notice
 
 _ALL_TIED = 1e-8
 _FINEST_TOL = 1e-12
-_LOWER, _LEAST_SHARE = 10.0, 1e-6  # of C, where it is asked whether w = 0 is best
+_AT_ZERO = 25  # iterations without a better w than 0, after which a wider range is tried
+_NARROW = 0.05  # length of a range that has to be widened as a rule
 
 
 @dataclasses.dataclass
@@ -70,11 +70,14 @@ class StructuralSVM(KernelSettings, AUCClassifier):
     n_landmarks: int | None = param(None, "structural")
     C: float = param(10.0, "structural")
     tol: float = param(1e-4)
-    _usual_cuts: ClassVar[int] = 50
+
+    def _usual_cuts(self) -> int:
+        """Return how many cuts a fit takes, typically."""
+        return 50
 
     def estimate(self, positives: int, negatives: int, features: int) -> Cost:
         """Estimate memory and time of a fit; see the base class."""
-        N, d, cuts = positives + negatives, features, self._usual_cuts
+        N, d, cuts = positives + negatives, features, self._usual_cuts()
         if self.kernel == "linear":
             return cost_of(N, 480.0 * d, cutting_planes(N, d, cuts))
         if self.n_landmarks is None and N <= MAX_EXACT_ROWS:
@@ -136,35 +139,23 @@ class RiskMinimiser:
         # tolerance has to be finer than that.
         self._asked, self._tol = tol, max(tol * min(1.0, C * self._scale**2), _FINEST_TOL)
 
-    def minimise(self, name: Hashable, risk: Risk, start: Array | None = None) -> Direction:
+    def minimise(
+        self,
+        name: Hashable,
+        risk: Risk,
+        start: Array | None = None,
+        most_at_zero: int | None = None,
+    ) -> Direction:
         """Minimise for a risk that is the same on the same rows whenever it has this name."""
         cuts = self._bench.cuts.setdefault(name, Cuts(self.features.shape[1]))
-        found = self.go_on(risk, self._begin if start is None else start, cuts)
+        found = self.go_on(risk, self._begin if start is None else start, cuts, most_at_zero)
         if self.monitor.stopped and self.ranks_nothing(found.weights):
             return self._mean_difference(risk)
         return found
 
-    def fix_origin(self, name: Hashable, risk: Risk) -> Direction:
-        """Find out at lower and lower C whether w = 0 is best, which does not depend on C.
-
-        Return w = 0 with the certificate met, or what a direction found at a lower C leads to;
-        neither where even that stalls.
-        """
-        C, found = self.C, Direction(weights=np.zeros(self.features.shape[1]), objective=self.C)
-        try:
-            while self.C > _LEAST_SHARE * C and not self.monitor.stopped:
-                self.C /= _LOWER
-                found = self.minimise(name, risk)
-                if found.converged or not self.ranks_nothing(found.weights):
-                    break
-        finally:
-            self.C = C
-        if not self.ranks_nothing(found.weights):
-            return self.minimise(name, risk, found.weights)
-        share = found.gap / max(found.objective, np.finfo(float).tiny)
-        return dataclasses.replace(found, objective=C, gap=share * C, needed=self._tol * C)
-
-    def go_on(self, risk: Risk, start: Array | None, cuts: Cuts) -> Direction:
+    def go_on(
+        self, risk: Risk, start: Array | None, cuts: Cuts, most_at_zero: int | None = None
+    ) -> Direction:
         """Minimise from some weights and the cuts known."""
         found = cutting_plane.minimise(
             self.features,
@@ -177,6 +168,7 @@ class RiskMinimiser:
             start=start,
             cuts=cuts,
             meant=self.meant,
+            most_at_zero=most_at_zero,
         )
         self.n_iter += found.n_iter
         return found
@@ -222,6 +214,9 @@ class RangeSVM(StructuralSVM):
 
     fpr_range: tuple[float, float] = param((0.0, 0.1))
 
+    def _usual_cuts(self) -> int:
+        return 300 if self.fpr_range[1] - self.fpr_range[0] < _NARROW else 50
+
     @abstractmethod
     def _risk(self, positive: Mask, alpha: float, beta: float) -> Risk:
         """Return the method's surrogate of 1 - pAUC."""
@@ -236,34 +231,39 @@ class RangeSVM(StructuralSVM):
         return search.fit(found, notes(self._asked(), used, search.ranks_nothing(found.weights)))
 
     def _widened(self, search: RiskMinimiser) -> tuple[Direction, Range]:
-        """Minimise the surrogate over the range asked for, or the first wider one that ranks."""
-        for used in widening(self._asked()):
-            found = self._over(search, used)
+        """Minimise the surrogate over the range asked for, or the first wider one that ranks.
+
+        It takes long to know that w = 0 is best. A range where it seems to be is left for a wider
+        one; from that the search goes back as long as the narrower one ranks, too. Where w = 0 is
+        best it is so for every lower beta, too: the n beta negatives whose scores count in full,
+        the highest in each direction, are higher on average.
+        """
+        ranges, first = list(widening(self._asked())), 0
+        for k, used in enumerate(ranges):
+            brief = _AT_ZERO if used != (0.0, 1.0) else None
+            found = self._over(search, used, most_at_zero=brief)
             if search.monitor.stopped or not search.ranks_nothing(found.weights):
                 break
+            if found.converged:
+                first = k + 1
+        # Another start leads away from w = 0, near which there can be too many planes.
+        for asked in reversed(ranges[first : ranges.index(used)]):
+            narrower = self._over(search, asked, found.weights)
+            if search.monitor.stopped or search.ranks_nothing(narrower.weights):
+                break
+            found, used = narrower, asked
         return found, used
 
-    def _over(self, search: RiskMinimiser, used: Range) -> Direction:
-        """Minimise the surrogate over a range; w = 0 only where it is known to be best.
-
-        At a large C the planes near w = 0 can be so many that the search stalls there. Another
-        start leads away from it, or a small C shows that 0 is best: the subgradients at 0 are
-        the same for every C.
-        """
+    def _over(
+        self,
+        search: RiskMinimiser,
+        used: Range,
+        start: Array | None = None,
+        most_at_zero: int | None = None,
+    ) -> Direction:
+        """Minimise the surrogate over a range."""
         name, risk = (type(self).key, used), self._risk(search.positive, *used)
-        found = search.minimise(name, risk)
-        if not self._in_doubt(search, found):
-            return found
-        whole = search.minimise((type(self).key, (0.0, 1.0)), self._risk(search.positive, 0.0, 1.0))
-        found = search.minimise(name, risk, whole.weights)
-        if self._in_doubt(search, found):
-            found = search.fix_origin(name, risk)
-        return found
-
-    @staticmethod
-    def _in_doubt(search: RiskMinimiser, found: Direction) -> bool:
-        stopped = search.monitor.stopped
-        return search.ranks_nothing(found.weights) and not (found.converged or stopped)
+        return search.minimise(name, risk, start, most_at_zero)
 
 
 def notes(asked: Range, used: Range, nothing: bool) -> tuple[Notice, ...]:
@@ -299,7 +299,8 @@ class SVMAUC(WeighsRows, StructuralSVM):
     A pairwise SVM for tables with too many pairs to list.
     """
 
-    _usual_cuts: ClassVar[int] = 6
+    def _usual_cuts(self) -> int:
+        return 25
 
     def _solve(self, search: RiskMinimiser) -> Fit:
         from aucstudio.engine.losses.pairs import PairHinge  # the other methods need none of it

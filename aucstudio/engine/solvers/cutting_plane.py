@@ -157,6 +157,7 @@ def minimise(
     start: Array | None = None,
     cuts: Cuts | None = None,
     meant: Meant | None = None,
+    most_at_zero: int | None = None,
 ) -> Direction:
     """Minimise |w|^2 / 2 + C R(Xw) until P(best) - D <= tol |P(best)|.
 
@@ -184,6 +185,8 @@ def minimise(
     meant : callable, optional
         ``meant(weights, scores)`` is the objective reported to the monitor where P bounds or
         prepares another one; no gap is reported then.
+    most_at_zero : int, optional
+        Ends after so many iterations if no w is better than 0 yet.
 
     Returns
     -------
@@ -198,6 +201,7 @@ def minimise(
         state.improve(look)
         found = state.found(tol)
         is_over = state.idle == _PATIENCE or state.n_iter == max_iter
+        is_over |= state.n_iter == most_at_zero and not state.weights.any()
         if look.report() or found.converged or is_over:
             return found
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import (
     QAction,
+    QFocusEvent,
     QIcon,
     QShowEvent,
 )
@@ -17,6 +18,7 @@ from PySide6.QtWidgets import (
     QMenu,
     QMessageBox,
     QPushButton,
+    QRadioButton,
     QToolButton,
     QWidget,
 )
@@ -27,6 +29,20 @@ from aucstudio.gui.common.widgets import named
 from aucstudio.gui.state.session import Session
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import as_sentence
+
+
+class Radio(QRadioButton):
+    """One of a group of choices; Tab moves to the one that is chosen, arrow keys to the others."""
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        group = self.group()
+        chosen = None if group is None else group.checkedButton()
+        if chosen not in (None, self) and event.reason() in _BY_TAB:
+            chosen.setFocus(event.reason())
+
+
+_BY_TAB = Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason
 
 
 class _EndButtons(QDialogButtonBox):
@@ -86,7 +102,6 @@ def link_button(name: str, accessible: str = "") -> QPushButton:
     made = named(QPushButton(), name, accessible)
     made.setProperty("link", True)
     made.setCheckable(True)
-    made.setAutoDefault(True)  # Enter presses it, also outside of a dialog
     return made
 
 
@@ -148,7 +163,7 @@ def push_button(
     accessible : str
         The accessible name, if it is not the words.
     enter : bool
-        Whether Enter presses it in a dialog, as Space does.
+        Whether Enter in a field of a dialog may press it.
     like : str
         Entry of the catalogue, if it is not ``name``.
     """

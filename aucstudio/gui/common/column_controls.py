@@ -18,12 +18,13 @@ from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import counted
 from aucstudio.project.data.columns import Column, ColumnInfo
-from aucstudio.project.data.finding import Finding
+from aucstudio.project.data.finding import TIME_ORDER, Finding
 from aucstudio.project.data.preparing.preparation_choice import PreparationChoice
 from aucstudio.project.data.preparing.scales import levels_left_out
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text import dates
 from aucstudio.project.data.text.dates import PARTS, WHOLE, useful
+from aucstudio.project.data.validation import FORWARD
 
 # Kinds that the card shows by its fields, cautions and notes.
 _QUIET = ("label", "positive", "ignored", "missing", "import_encoding")
@@ -60,6 +61,10 @@ def actions(finding: Finding, table: Table) -> list[Action]:
     used = [column.name for column in columns if column.role != "ignore"]
     words = "Ignore columns" if several else "Ignore column"
     ignore = [(words, {"ignore": used}, f"Ignore {shown}")] if used else []
+    if finding.code == TIME_ORDER:
+        forward = {"validation": {"scheme": FORWARD, "time": names[0]}}
+        words = "Validate forward in time"
+        return [(words, forward, words)]
     if finding.kind == "identifier":
         is_one = not several and first.distinct == first.height - first.missing
         use = ("Use as identifier", {"roles": {names[0]: "id"}}, f"{shown} as identifier")
@@ -83,10 +88,11 @@ def actions(finding: Finding, table: Table) -> list[Action]:
         absent = {column.name: (*column.absent, *numbers) for column in columns}
         words = "Treat as missing" if len(numbers) > 1 else f"Treat {finding.values[0]} as missing"
         return [(words + several, {"absent": absent}, f"{words}: {shown}")]
-    if finding.kind == "spelling" and names == [table.label]:
-        return [("Merge spellings", {"merge": True}, "Merge spellings")]
     if finding.kind == "spelling":
-        return [("Merge spellings", {"same": {names[0]: True}}, f"Merge spellings of {shown}")]
+        of_label = names == [table.label]
+        merge = {"merge": True} if of_label else {"same": {names[0]: True}}
+        words = "Merge spellings"
+        return [(words, merge, words if of_label else f"{words} of {shown}")]
     return []
 
 
@@ -180,6 +186,9 @@ class FindingRows(QWidget):
             verb, name = partial(self.asked.emit, change, undo), f"finding_{place}_action_{n}"
             buttons.addWidget(button := push_button(name, words, "", verb, accessible=said))
             button.setEnabled(not taken or taken == done[-1])
+            plain_tooltip(
+                button, "" if button.isEnabled() else text("undo_later_first", done=done[-1])
+            )
         buttons.addStretch(1)
         made.setLayout(
             down(*parts, *([buttons] if found else []), gap=4, around=0 if place else _MARGINS)

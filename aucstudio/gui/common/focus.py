@@ -6,10 +6,13 @@ import itertools
 from collections.abc import Iterator
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QLayout,
+    QPushButton,
     QScrollArea,
     QSplitter,
+    QToolButton,
     QWidget,
 )
 
@@ -27,6 +30,16 @@ def focus_within(part: QWidget, main: QWidget | None = None) -> None:
         if field in seen:
             field.setFocus(Qt.FocusReason.ShortcutFocusReason)
             return
+
+
+def press_focused(window: QWidget, event: QKeyEvent) -> bool:
+    """Press the button that has the focus by Enter, as Space does; return whether there is one."""
+    button = window.focusWidget()
+    is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.isAutoRepeat()
+    if is_enter and isinstance(button, QPushButton | QToolButton):
+        button.click()
+        return True
+    return False
 
 
 def order_tabs(layout: QLayout) -> None:

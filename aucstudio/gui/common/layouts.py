@@ -7,6 +7,7 @@ from typing import TypeVar
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import (
     QGuiApplication,
+    QShowEvent,
 )
 from PySide6.QtWidgets import (
     QApplication,
@@ -83,6 +84,13 @@ class _ScrollArea(QScrollArea):
     def __init__(self) -> None:
         super().__init__()
         QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Leave the focus to the controls within; only an area of text is scrolled by keys."""
+        inner, by_tab = self.findChildren(QWidget), Qt.FocusPolicy.TabFocus
+        has_controls = any(one.focusPolicy() & by_tab for one in inner)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus if has_controls else Qt.FocusPolicy.StrongFocus)
+        super().showEvent(event)
 
     def _on_focus(self, old: QWidget | None, new: QWidget | None) -> None:
         # A window that is activated again stays as it was; what is clicked must not move away.
@@ -208,7 +216,7 @@ def least_size(widget: QWidget | None) -> QSize:
 
 
 def members(layout: QLayout) -> list[QWidget | QLayout]:
-    """Return the widgets and layouts of a layout, in its order.
+    """Return the widgets and layouts of a layout, in its order; those of a grid by their places.
 
     PySide keeps what ``QLayout.itemAt`` returns as long as the layout, also after Qt has deleted
     the item. It then takes any object of Qt at the same address for that item, so that overridden
@@ -216,11 +224,12 @@ def members(layout: QLayout) -> list[QWidget | QLayout]:
     """
     around, direct = layout.parentWidget(), Qt.FindChildOption.FindDirectChildrenOnly
     widgets = around.findChildren(QWidget, options=direct) if around is not None else []
-    found: list[tuple[int, QWidget | QLayout]] = [
-        *((layout.indexOf(one), one) for one in widgets),
-        *((layout.indexOf(one), one) for one in layout.findChildren(QLayout, options=direct)),
-    ]
-    return [one for place, one in sorted(found, key=lambda each: each[0]) if place >= 0]
+    parts: list[QWidget | QLayout] = [*widgets, *layout.findChildren(QLayout, options=direct)]
+    found = [(place, one) for one in parts if (place := layout.indexOf(one)) >= 0]
+    if isinstance(layout, QGridLayout):
+        rows = ((layout.getItemPosition(place)[:2], one) for place, one in found)  # type: ignore[index]
+        return [one for _place, one in sorted(rows, key=lambda each: each[0])]
+    return [one for _place, one in sorted(found, key=lambda each: each[0])]
 
 
 def keep_room(part: QWidget) -> None:

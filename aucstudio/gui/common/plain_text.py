@@ -31,8 +31,11 @@ def elided(words: str, width: int, measure: Callable[[str], int]) -> str:
 
 
 def _cut(words: str, kept: int) -> str:
-    # The ends distinguish names more often than the middle.
-    return f"{words[: (kept + 1) // 2]}…{words[len(words) - kept // 2 :]}"
+    # The ends distinguish names more often than the middle, and parentheses stay whole.
+    bracket = len(words) - words.rfind(" (") if " (" in words else 0
+    end = bracket if bracket <= kept - _ALIKE and words.endswith(")") else 0
+    end = end or kept // 2
+    return f"{words[: kept - end]}…{words[len(words) - end :]}"
 
 
 def distinguishable(

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from aucstudio.gui.common.buttons import name_buttons, push_button
-from aucstudio.gui.common.focus import order_tabs
+from aucstudio.gui.common.focus import order_tabs, press_focused
 from aucstudio.gui.common.layouts import Part, across, down
 from aucstudio.gui.common.plain_text import message_box
 from aucstudio.gui.common.theme import scaled
@@ -133,7 +133,7 @@ class Dialog(QDialog):
         guide = None if parent is None else parent.window().findChild(QAction, "action_help_manual")
         if event.key() == Qt.Key.Key_F1 and guide is not None:
             guide.trigger()
-        else:
+        elif not press_focused(self, event):
             super().keyPressEvent(event)
 
     def ask(self, *, modal: bool = True) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QMoveEvent, QResizeEvent, QShowEvent
@@ -47,14 +48,15 @@ class Statement:
         return " ".join(part for part in (self.headline, self.more) if part)
 
 
-_HEADLINE_LINES, _NARROW_LINES = 2, 3
-_NARROW, _TALL = 360, 320  # pixels of a page whose headline has a line more
+_HEADLINE_LINES, _NARROW_LINES, _MOST_LINES = 2, 3, 4
+_NARROW, _TALL = 360, 320  # pixels of a page whose headline has more lines
 
 
 class Sentence(QWidget):
-    """A headline of two lines, or three on a narrow page, elided if necessary.
+    """A headline with room for two lines, or three on a narrow page, and with more if necessary.
 
-    A button shows the rest on a sheet over the picture: the picture keeps its size.
+    A longer one ends with a whole clause. A button shows the rest on a sheet over the picture: the
+    picture keeps its size.
 
     Parameters
     ----------
@@ -72,7 +74,7 @@ class Sentence(QWidget):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.setObjectName(name)
-        self._statement = Statement()
+        self._statement, self._lines = Statement(), 0
         self._make_line(name)
         self._make_rest(name)
         self.setLayout(across((self.headline, 1), self.more_button, around=(0, 0, 0, 4)))
@@ -119,22 +121,27 @@ class Sentence(QWidget):
         """Show as much of the headline as fits, and the rest if it is unfolded."""
         headline = unbroken(self._statement.headline)
         inside, measure = self.headline.contentsRect(), self.headline.fontMetrics()
-        lines = self._headline_lines()
-        seen = _wrapped(headline, lines, inside.width() - _SPARE, measure)
+        least, most = self._headline_lines()
+        seen = wrapped(headline, most, inside.width() - _SPARE, measure)
+        # The room stays, so that the picture does not move when values change.
+        self._lines = min(most, max(least, self._lines, seen.count("\n") + 1))
         is_cut, is_open = seen.replace("\n", " ") != headline, self.more_button.isChecked()
         self.headline.setText(seen)
         padding = self.headline.height() - inside.height()
-        self.headline.setMinimumHeight(padding + lines * measure.lineSpacing())
+        self.headline.setMinimumHeight(padding + self._lines * measure.lineSpacing())
         plain_tooltip(self.headline, self.text() if is_cut else "")
         self.more_button.setText("Less" if is_open else "More")
         self.more_button.setVisible(is_cut or is_open or bool(self._statement.more))
         self.rest.setText(unbroken(self.text() if is_cut else self._statement.more))
         self._place_sheet(is_open and bool(self.rest.text()))
 
-    def _headline_lines(self) -> int:
+    def _headline_lines(self) -> tuple[int, int]:
+        """Return the number of lines that have room in any case, and the largest one."""
         page = self.parentWidget()
-        is_tall = page is not None and page.height() >= scaled(_TALL)
-        return _NARROW_LINES if is_tall and self.width() < scaled(_NARROW) else _HEADLINE_LINES
+        if page is None or page.height() < scaled(_TALL):
+            return _HEADLINE_LINES, _HEADLINE_LINES
+        is_narrow = self.width() < scaled(_NARROW)
+        return _NARROW_LINES if is_narrow else _HEADLINE_LINES, _MOST_LINES
 
     def _place_sheet(self, shown: bool) -> None:
         """Show the sheet above the headline, as high as its text needs and the page allows."""
@@ -156,6 +163,8 @@ class Sentence(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._lines = 0
         self.fit()
 
     def moveEvent(self, event: QMoveEvent) -> None:
@@ -178,15 +187,26 @@ class Sentence(QWidget):
             self.fit()
 
 
-def _wrapped(words: str, lines: int, width: int, measure: QFontMetrics) -> str:
-    """Break a text into lines of a width; the last one is elided."""
-    if lines > 1 and measure.horizontalAdvance(words) > width:
-        fitting = measure.elidedText(words, Qt.TextElideMode.ElideRight, width)
-        first = fitting[:-1].rpartition(" ")[0]
-        if first:
-            following = _wrapped(words[len(first) + 1 :], lines - 1, width, measure)
-            return f"{first}\n{following}"
-    return measure.elidedText(words, Qt.TextElideMode.ElideRight, width)
+def wrapped(words: str, most: int, width: int, measure: QFontMetrics) -> str:
+    """Break a text into lines of a width; drop clauses at its end if there are too many lines."""
+    lines = _lines(words, width, measure)
+    ends = [place for place, letter in enumerate(words) if letter == " "]  # if no clause fits
+    ends += [end.start() for end in _BETWEEN_CLAUSES.finditer(words)]
+    while len(lines) > most and ends:
+        lines = _lines(f"{words[: ends.pop()].rstrip(',;:')}\u00a0…", width, measure)
+    return "\n".join(lines[:most])
 
 
+def _lines(words: str, width: int, measure: QFontMetrics) -> list[str]:
+    """Break a text into lines between words; a word that is wider than a line is elided."""
+    lines: list[str] = []
+    for word in words.split(" "):
+        if lines and measure.horizontalAdvance(f"{lines[-1]} {word}") <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(measure.elidedText(word, Qt.TextElideMode.ElideRight, width))
+    return lines
+
+
+_BETWEEN_CLAUSES = re.compile(r"(?<=[.,;:)]) | (?=\()")
 _SPARE = 6  # pixels: the style's padding, and a letter's overhang

@@ -31,6 +31,7 @@ from aucstudio.project.results.page import Block, Heading, Paragraph, TextTable
 
 Index = QModelIndex | QPersistentModelIndex
 Role = Qt.ItemDataRole
+CursorAction, Flag = QAbstractItemView.CursorAction, QItemSelectionModel.SelectionFlag
 _EDGE, _STRETCHED = 4, 150  # pixels around the rows of a list; of a stretched column, at least
 _AT_ONCE = 5_000  # items that are sorted within a frame
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -463,6 +464,27 @@ class TableView(QTableView):
             self.copy_rows()
         else:
             super().keyPressEvent(event)
+
+    def moveCursor(
+        self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
+    ) -> QModelIndex:
+        """Go to the first or the last row by Home and End, if rows are selected whole."""
+        if self._has_whole_rows and action in (CursorAction.MoveHome, CursorAction.MoveEnd):
+            modifiers |= Qt.KeyboardModifier.ControlModifier
+        return super().moveCursor(action, modifiers)
+
+    def selectionCommand(
+        self, index: Index, event: QEvent | None = None
+    ) -> QItemSelectionModel.SelectionFlag:
+        """Select the row that a key makes the current one."""
+        command = super().selectionCommand(index, event)
+        if self._has_whole_rows and isinstance(event, QKeyEvent) and command == Flag.NoUpdate:
+            return Flag.ClearAndSelect | Flag.Rows
+        return command
+
+    @property
+    def _has_whole_rows(self) -> bool:
+        return self.selectionBehavior() == QAbstractItemView.SelectionBehavior.SelectRows
 
     def copied_columns(self) -> list[int]:
         """Return the places of the columns that are copied: those shown."""

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
     QLineEdit,
+    QPushButton,
     QScrollArea,
     QSizePolicy,
     QStyle,
@@ -112,7 +113,7 @@ MEASURED = 1_000  # items of a list; measuring those of a wide table would take 
 _MOST_VISIBLE = 24  # items of a drop-down list without a scroll bar
 _SCROLL_BAR = 24  # pixels beside a list's texts
 # Wide enough for all labels.
-_LABEL_WIDTH = 112
+_LABEL_WIDTH = 118
 _LABEL_HEIGHT = 1.3
 # A styled spin box has no margin around its text.
 FIELD_MARGINS = (6, 0, 0, 0)
@@ -147,6 +148,8 @@ def named(widget: Kind, name: str, accessible: str = "", *, like: str = "") -> K
     widget.setAccessibleName(accessible or words.get("name") or text)
     if "tip" in words:
         plain_tooltip(widget, words["tip"])
+    if isinstance(widget, QPushButton):
+        widget.setAutoDefault(True)  # Enter presses it, also outside of a dialog
     if isinstance(widget, QComboBox | QAbstractSpinBox):
         widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         widget.installEventFilter(_WheelFilter(widget))

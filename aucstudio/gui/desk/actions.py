@@ -128,10 +128,10 @@ _MENUS = {
     "export_report export_script | close quit",
     "&Edit": "UNDO | copy_figure copy_figure_data paste_table | preferences",
     "&Run": "run tune find_best add_scores combine | stop | AT_ONCE cluster",
-    "&View": "PAGES | next_page previous_page back | DECK | "
-    "show_setup show_runs next_pane previous_pane setup_shown runs_shown | THEMES",
+    "&View": "PAGES | GO DECK | setup_shown runs_shown | THEMES",
     "&Help": "help_manual help_methods help_whatsnew help_about",
 }
+_GO = "next_page previous_page back | show_setup show_runs next_pane previous_pane"
 _DECK = ("tear_off", "show_beside", "show_below", "all_in_one")
 _OF_PICTURE = ("copy_figure", "export_figure", "copy_figure_data", "export_figure_data")
 _OF_STUDY = (
@@ -171,7 +171,7 @@ class Actions(QObject):
         self._window = window
         self.theme = "system"
         self._made: dict[str, QAction] = {}
-        for name in (*_DECK, *" ".join(_MENUS.values()).split()):
+        for name in (*_DECK, *" ".join([*_MENUS.values(), _GO]).split()):
             if name.islower():
                 self._made[name] = self._make(name)
         # The earlier shortcut, which in a text field goes to the end of the line.
@@ -200,8 +200,7 @@ class Actions(QObject):
         for title, names in _MENUS.items():
             menu = window.menuBar().addMenu(title)
             menu.setToolTipsVisible(True)
-            for name in names.split():
-                self._add(menu, name)
+            self._fill(menu, names)
 
     def __getattr__(self, name: str) -> QAction:
         # Called for names that are no attributes of the object itself.
@@ -255,6 +254,10 @@ class Actions(QObject):
 
     # ------------------------------------------------------------- menus
 
+    def _fill(self, menu: QMenu, names: str) -> None:
+        for name in names.split():
+            self._add(menu, name)
+
     def _add(self, menu: QMenu, name: str) -> None:
         """Add a part of a menu: an action, a separator or a list."""
         if name == "|":
@@ -275,8 +278,10 @@ class Actions(QObject):
             self._add_choices(menu.addMenu("Runs at &once"), "at_once", counts, self.at_once_chosen)
         elif name == "PAGES":
             menu.addActions(self.pages)
+        elif name == "GO":
+            self._fill(menu.addMenu("&Go to"), _GO)
         elif name == "DECK":
-            self._add_deck(menu)
+            self._add_deck(menu.addMenu("&Arrange"))
         elif name == "THEMES":
             themes = control_words("themes")["choices"]
             self._add_choices(menu.addMenu("Th&eme"), "theme", themes, self.theme_chosen)

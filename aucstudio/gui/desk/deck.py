@@ -207,24 +207,22 @@ class Deck(QWidget):
             self.bring_forward(names[(names.index(name) + tabs) % len(names)])
 
     def show_page(self, name: str) -> None:
-        """Show a view.
+        """Show a view and move the focus to it.
 
-        If its page is active already, move the focus to it; if it has the focus, show the next view
-        of the page.
+        The name of a page stands for its view used last, or for the next one if that has the focus.
         """
         active, focus = self._made.get(self._recent[0]), QApplication.focusWidget()
         page, place = page_of(name), self.place(name)
-        is_left = active is None or focus is None or not active.isAncestorOf(focus)
-        if name == page.key and is_left and page_of(self._recent[0]) is page:
-            self.bring_forward(self._recent[0])
-            focus_within(self.active())
-            return
         if name == page.key and place is not None:
             here = [view.name for view in page.views if self.place(view.name) == place]
             front = min(here, key=self._recent.index)
-            step = 1 if front == self._recent[0] else 0
-            name = here[(here.index(front) + step) % len(here)]
+            step = active is not None and focus is not None and active.isAncestorOf(focus)
+            name = here[(here.index(front) + (step and front == self._recent[0])) % len(here)]
         self.bring_forward(name)
+        self._focus_active() if name in self._made else self._turns.ask(self._focus_active)
+
+    def _focus_active(self) -> None:
+        focus_within(self.active())
 
     def hide_tabs(self, names: Collection[str]) -> None:
         """Hide the tabs of views that have nothing to show, unless they are requested."""

@@ -147,6 +147,7 @@ class Sides(QSplitter):
 
     def _move(self, inside: tuple[QWidget, ...]) -> None:
         self._inside, focus = inside, self.window().focusWidget()
+        front = self.left.currentWidget()
         for page in (self.runs, self.middle):
             if (index := self.left.indexOf(page)) >= 0:
                 self.left.removeTab(index)
@@ -157,8 +158,8 @@ class Sides(QSplitter):
         for page, title in ((self.runs, "Runs"), (self.middle, "Pictures")):
             if page in inside:
                 self.left.addTab(page, title)
-        if self.middle in inside:
-            self.left.setCurrentWidget(self.middle)
+        if self.middle in inside or front in inside:
+            self.left.setCurrentWidget(self.middle if self.middle in inside else front)
         if focus is not None:  # a page that is moved loses it
             focus.setFocus()
 

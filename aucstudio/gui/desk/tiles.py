@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPoint, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QMoveEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QMoveEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSplitter, QStackedWidget, QTabBar, QWidget
 
+from aucstudio.gui.common.focus import press_focused
 from aucstudio.gui.common.layouts import across, card_around, down, least_size
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
@@ -197,6 +198,10 @@ class TornOff(QWidget):
     def name_after(self, study: str) -> None:
         """Set the view's title and the study's name as the title of the window."""
         self.setWindowTitle(f"{self.view.title} — {study}")
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not press_focused(self, event):
+            super().keyPressEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         event.accept()

@@ -11,12 +11,11 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QRadioButton,
     QWidget,
 )
 
 from aucstudio.engine.params import read_decimal
-from aucstudio.gui.common.buttons import answers, check_box
+from aucstudio.gui.common.buttons import Radio, answers, check_box
 from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.prompts import Dialog
@@ -56,8 +55,8 @@ class ClassesDialog(Dialog):
         self._table, self._column = table, column
         self._values = table.values(column)
         self._rule = table.rule if column.name == table.label else LabelRule()
-        self.by_class = named(QRadioButton(), "by_class")
-        self.by_number = named(QRadioButton(), "by_number")
+        self.by_class = named(Radio(), "by_class")
+        self.by_number = named(Radio(), "by_number")
         self.merge = check_box("merge_spellings")
         self.classes = named(QListWidget(), "classes_list")
         self.sign = choice_box("threshold_sign")

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialogButtonBox,
     QLabel,
-    QRadioButton,
     QVBoxLayout,
     QWidget,
 )
@@ -21,7 +20,7 @@ from PySide6.QtWidgets import (
 from aucstudio.engine import roc
 from aucstudio.engine.calibration import KINDS
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.buttons import answers
+from aucstudio.gui.common.buttons import Radio, answers
 from aucstudio.gui.common.form import choice_box
 from aucstudio.gui.common.layouts import STRETCH, across, down, keep_room
 from aucstudio.gui.common.plain_text import plain_tooltip
@@ -112,7 +111,7 @@ class ModelChoice(QObject):
         self.calibration: str | None = None
         self.kinds = QButtonGroup(self)
         for k, words in enumerate(self._choices()):
-            self.kinds.addButton(named(QRadioButton(words), f"model_choice_{k}"), k)
+            self.kinds.addButton(named(Radio(words), f"model_choice_{k}"), k)
         self._members = _members(session, run.record)
         gone = len(run.record.experiment.members) - len(self._members)
         self.kinds.button(REFIT).setEnabled(self._table is not None and not gone)

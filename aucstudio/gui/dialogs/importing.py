@@ -24,6 +24,7 @@ from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common.buttons import check_box, dialog_buttons, primary, push_button
 from aucstudio.gui.common.column_controls import FindingRows
 from aucstudio.gui.common.controls import WrappingRow, fill_combo
+from aucstudio.gui.common.focus import order_tabs
 from aucstudio.gui.common.form import whole_box
 from aucstudio.gui.common.layouts import LEFT, STRETCH, TOP, across, down, holding, scrolled
 from aucstudio.gui.common.plain_text import plain_tooltip
@@ -46,8 +47,9 @@ from aucstudio.gui.state.study_reading import recalled
 from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
 from aucstudio.notices.words import counted
-from aucstudio.project.data.finding import Finding, ranked
+from aucstudio.project.data.finding import TIME_ORDER, Finding, ranked
 from aucstudio.project.data.import_choices import ImportChoices, Part
+from aucstudio.project.data.labels import AS_THEY_ARE
 from aucstudio.project.data.preview import Head, HeadReader
 from aucstudio.project.data.readers.formats import BY_KEY
 from aucstudio.project.data.readers.rejected import write_rejected
@@ -257,7 +259,6 @@ class RejectedRows(QWidget):
 
 _SIZE = QSize(1180, 760)
 _SIDE = 300
-_OPEN, _PREVIEW_DETECT = "Open with these settings", "Discard all choices and detect the settings"
 
 Post = Callable[[tuple[float | None, str]], bool]
 
@@ -347,8 +348,8 @@ class ImportPreview(Dialog):
         self.split.setSizes([_SIZE.width() - _SIDE, _SIDE])
         about = across((self.facts, 1), self.columns_button)
         split = (self.split, 1)
-        content = down(self.title, about, self.controls, split)
-        self.lay_out(content, self.words, self.progress, self.buttons)
+        self._content = down(self.title, about, self.controls, split)
+        self.lay_out(self._content, self.words, self.progress, self.buttons)
         self.open_button.setDefault(True)  # possible only inside of a dialog
         self.sheet.cards.after = self.controls.classes  # roles come before their rows
 
@@ -358,6 +359,11 @@ class ImportPreview(Dialog):
     def busy(self) -> bool:
         """Whether the first rows are being read or summarised, or an option is being typed."""
         return self.controls.busy or super().busy
+
+    @property
+    def _is_in_force(self) -> bool:
+        """Whether the open table was read with these options."""
+        return self._given == self.choices
 
     def _begin(self) -> None:
         self.controls.show_choices(self.choices)
@@ -406,12 +412,13 @@ class ImportPreview(Dialog):
         if self._recalling:  # a late result must not undo later choices
             self._recalling, self.choices = False, seen.choices
             self.controls.show_choices(seen.choices)
-        show_note(self.words, "")
+        show_note(self.words, text("import_in_force") if self._is_in_force else "")
         self.controls.show_choices(self.choices, head)
         self.facts.setText(_facts(head))
-        self.sheet.show_table(head.table)
         self.findings.show_findings(seen.findings, head.table)
         self.left_out.show_head(head)
+        order_tabs(self._content)
+        self.sheet.show_table(head.table)  # the heads of its columns follow the options
         self.columns_button.setVisible(head.narrow is not None)
         show_note(
             self.caution,
@@ -430,7 +437,7 @@ class ImportPreview(Dialog):
         for widget in (self.controls, self.sheet, self.findings, *buttons):
             widget.setEnabled(not opening)
         self.open_button.setEnabled(
-            not opening and not self._reading.busy and self._seen is not None
+            not (opening or self._reading.busy or self._is_in_force) and self._seen is not None
         )
 
     # ------------------------------------------------------------- options
@@ -463,8 +470,10 @@ class ImportPreview(Dialog):
         if role is not None:
             roles[name] = role
         is_same_label = self._seen is not None and name != self._seen.head.table.label
-        positive = self.choices.positive if is_same_label and role != "label" else ""
-        self._change(roles=roles, positive=positive)
+        if not is_same_label or role == "label":
+            self._change(roles=roles, positive="", rule=AS_THEY_ARE)
+        else:
+            self._change(roles=roles)
 
     def _on_parts(self, name: str, parts: tuple[str, ...]) -> None:
         chosen = {one: given for one, given in self.choices.parts.items() if one != name}
@@ -540,7 +549,9 @@ def _look(reader: HeadReader, choices: ImportChoices, post: Post, every_column: 
 
     head = reader.read(choices, lambda *done: post(done), every_column=every_column)
     check = stopping(lambda share: post((share, "checking the table")))
-    return _Seen(head, ranked(find(head.table, check)), choices)
+    # How rows are held out is no matter of the import.
+    findings = (one for one in find(head.table, check) if one.code != TIME_ORDER)
+    return _Seen(head, ranked(findings), choices)
 
 
 def _facts(head: Head) -> str:

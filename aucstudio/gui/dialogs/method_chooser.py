@@ -66,6 +66,16 @@ class _Tree(QTreeWidget):
         whole, room = first + _AIR, self.viewport().width() - sum(others) - _AIR
         self.header().resizeSection(0, room if scaled(_LEAST_NAME) <= room < whole else whole)
 
+    def moveCursor(
+        self, action: QTreeWidget.CursorAction, modifiers: Qt.KeyboardModifier
+    ) -> QModelIndex:
+        """Pass headings and reasons."""
+        index = super().moveCursor(action, modifiers)
+        step = self.indexAbove if action == self.CursorAction.MoveUp else self.indexBelow
+        while index.isValid() and index.data(_KEY) is None:
+            index = step(index)
+        return index if index.isValid() else self.currentIndex()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.fit()
@@ -275,9 +285,9 @@ class MethodChooser(Dialog):
 
     def _on_current(self, *_items: object) -> None:
         key = self.current()
-        show_note(self.problem, "")
         if key is None:
-            self.title.setText(f"No method matches “{self.search.text().strip()}”")
+            unfound = f"No method matches “{self.search.text().strip()}”"
+            self.title.setText("" if self.rows else unfound)
             show_note(self.words, "Search for a name, a family or what a method trains for.", "")
             show_note(self.facts, "")
         else:
@@ -323,7 +333,9 @@ class MethodChooser(Dialog):
             button.setEnabled(able)
         # Ticked methods run together; the form can show only one.
         self.choose.setEnabled(key is not None and not self.ticked)
-        plain_tooltip(self.choose, text("choose_one_method") if self.ticked else "")
+        why = as_sentence(text("choose_one_method")) if self.ticked else ""
+        show_note(self.problem, why)
+        plain_tooltip(self.choose, why)
 
     def _run(self, *, tuned: bool) -> None:
         self.runs_asked.emit(self.asked(), tuned)

@@ -67,7 +67,13 @@ class FindBestDialog(Dialog):
         parts = (about, Form(self.band, self.minutes), self.rows, self.caution, self.problem)
         self.lay_out(down(*parts, STRETCH, gap=12), self.ends)
         self.setMinimumWidth(scaled(_WIDTH))
+        self.band.valueChanged.connect(self._forget_problem)
+        self.minutes.valueChanged.connect(self._forget_problem)
+        self._forget_problem()
         self._warn()
+
+    def _forget_problem(self) -> None:
+        show_note(self.problem, "", "error")
 
     def _warn(self) -> None:
         """Show which rows are held out, and warn where they are few."""
@@ -87,7 +93,6 @@ class FindBestDialog(Dialog):
             if validation.scheme == FORWARD:
                 words = f"{words} {text('best_not_in_time')}".strip()
         show_note(self.caution, words, "warning")
-        show_note(self.problem, "", "error")
 
     def _on_start(self) -> None:
         minutes = self.minutes.value()

@@ -295,6 +295,8 @@ class ScoreReport(QWidget):
             predicted=f"{scores.predicted[0]:,} predicted {class_words(scores.classes[0])}",
             interval=None if area is None else (area.low, area.high),
             without=None if area is not None else report.without_auc or "the table has no label",
+            unseen=[f"{met.count:,} in {name}" for name, met in report.unseen.items()] or None,
+            missing=sum(report.empty.values()) or None,
             also=found.note,
         )
         self.sentence.setText(sentence)

@@ -134,14 +134,14 @@ class SeenScores:
     """Collects what is summarised while a table is scored."""
 
     def __init__(self) -> None:
-        self.marks = PLAIN
+        self.form = PLAIN
         self._highest: list[Row] = []
         self._scores: list[Array] = []
         self._drawn = self._positives = self._rows = 0
 
     def add(self, block: Block) -> None:
         """Add the next rows."""
-        self.marks = block.marks
+        self.form = block.form
         highest = np.argsort(-block.scores, kind="stable")[:_MOST_ROWS]
         rows = [*self._highest, *(_row(block, k) for k in highest.tolist())]
         order = np.argsort([-row.keys[2] for row in rows], kind="stable")[:_MOST_ROWS]
@@ -228,7 +228,8 @@ def scoring(
         seen = SeenScores()
 
         parquet = parquet_sink(files[PARQUET], identifiers, model.calibration is not None)
-        with scores_file(files[AS_INPUT]) as own, scores_file(files[CSV]) as file, parquet as to:
+        own_file = scores_file(files[AS_INPUT], marked=True)
+        with own_file as own, scores_file(files[CSV]) as file, parquet as to:
             report = score_into(
                 [csv_sink(own, as_input=True), csv_sink(file), to, seen.add],
                 model,
@@ -244,7 +245,7 @@ def scoring(
         ignored = tuple(name for name in report.ignored if name not in identifiers)
         report = dataclasses.replace(report, ignored=ignored)
         ranking = next(iter(rankings), None)
-        if seen.marks == PLAIN:  # both files are the same
+        if seen.form == PLAIN:  # both files are the same
             files.pop(AS_INPUT).unlink()
         return Scored(model, report, facts, note, ranking, seen.summary(model), files)
 

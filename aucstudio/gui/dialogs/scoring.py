@@ -13,14 +13,13 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialogButtonBox,
     QLabel,
-    QRadioButton,
     QSizePolicy,
     QWidget,
 )
 
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common import prompts
-from aucstudio.gui.common.buttons import dialog_buttons, primary, push_button
+from aucstudio.gui.common.buttons import Radio, dialog_buttons, primary, push_button
 from aucstudio.gui.common.controls import fill_combo
 from aucstudio.gui.common.form import Form, choice_box
 from aucstudio.gui.common.layouts import across, down
@@ -103,7 +102,7 @@ class ScoreForm(QObject):
         self.layout.add("Table", across((self.table_name, 1), self.choose_table))
 
     def _add_model(self, run: ShownRun) -> None:
-        self.from_file = named(QRadioButton("From a &file"), "model_choice_file")
+        self.from_file = named(Radio("From a &file"), "model_choice_file")
         self.choice.kinds.addButton(self.from_file, _FILE)
         self.file_name = label(elided=True, name="score_model_name")
         self.choose_model = push_button("score_model_button", verb=self._on_choose_model)
@@ -255,7 +254,7 @@ def _fill(combo: QComboBox, first: str, items: Sequence[tuple[str, object]]) -> 
 
 
 _SIZE = QSize(840, 980)  # with room for the report, so that the buttons stay in place
-_FORMATS = {AS_INPUT: "CSV as the input", CSV: "CSV", PARQUET: "Parquet"}
+_FORMATS = {AS_INPUT: "CSV for spreadsheets", CSV: "CSV", PARQUET: "Parquet"}
 _SAVE, _DISCARD = "save", "discard"
 _CHOOSE = "Choose a table; it need not have a label."
 
@@ -310,7 +309,7 @@ class ScoreTableDialog(prompts.Dialog):
         self.buttons.rejected.connect(self.reject)
 
     def _offer_formats(self, kinds: Iterable[str]) -> None:
-        """Offer formats of the scores; CSV as the input replaces CSV where it is new."""
+        """Offer formats of the scores; CSV for spreadsheets replaces CSV where it is new."""
         is_csv = self.format.currentData() == CSV and self.format.findData(AS_INPUT) < 0
         fill_combo(self.format, [(_FORMATS[kind], kind) for kind in kinds])
         if is_csv:

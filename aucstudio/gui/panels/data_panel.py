@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from aucstudio.engine import METHODS
@@ -16,6 +17,7 @@ from aucstudio.gui.common.focus import order_tabs
 from aucstudio.gui.common.form import Form, choice_box
 from aucstudio.gui.common.layouts import STRETCH, Card, across, down, fill, keep_room
 from aucstudio.gui.common.plain_text import plain_tooltip
+from aucstudio.gui.common.rows_model import file_facts
 from aucstudio.gui.common.table import LEFT
 from aucstudio.gui.common.widgets import label, show_error_at, show_note
 from aucstudio.gui.dialogs.classes import ClassesDialog
@@ -23,10 +25,10 @@ from aucstudio.gui.state.background import Background, stopping
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
 from aucstudio.notices.words import as_sentence, counted
-from aucstudio.project.data.finding import FORMAT, Finding
+from aucstudio.project.data.finding import FORMAT, TIME_ORDER, Finding, open_findings
 from aucstudio.project.data.roles import label_findings
 from aucstudio.project.data.table import Table
-from aucstudio.project.data.validation import few_rows_caution
+from aucstudio.project.data.validation import FORWARD, few_rows_caution
 from aucstudio.project.errors import InputError
 from aucstudio.project.work.job import Job
 
@@ -42,7 +44,6 @@ _CHOOSE = "choose…"
 SEVERAL = ("several",)
 _MAX_CLASSES = 50
 _MOST_NOTES = 3  # shown at once
-_LINES = 8  # of the room that is kept for findings and notes
 # Notes that need no action: kinds of findings, and codes of sure detections.
 _ROUTINE = ("ignored", "missing", FORMAT)
 _DETECTED = ("label_guessed", "positive_guessed", "import_encoding")
@@ -51,12 +52,23 @@ _CHANGED = "The table has changed since the dialog opened; the classes were not 
 
 
 class _Room(QWidget):
-    """Keeps free lines below its parts, so that nothing moves when the table has been checked."""
+    """Keeps the height it once needed for a table, so that nothing moves when a finding goes."""
 
     def event(self, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.Polish, QEvent.Type.FontChange):
-            self.setMinimumHeight(_LINES * self.fontMetrics().lineSpacing())
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.keep()
         return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.oldSize().width() != self.width():  # other lines, so another height
+            self.setMinimumHeight(0)
+            self.keep()
+
+    def keep(self) -> None:
+        """Keep the height that the parts need now."""
+        if self.isVisible():
+            self.setMinimumHeight(max(self.minimumHeight(), self.heightForWidth(self.width())))
 
 
 class DataPanel(Card):
@@ -74,7 +86,6 @@ class DataPanel(Card):
         self.positive_combo = choice_box("positive_combo", narrow=True)
         self.positive_combo.elided = Qt.TextElideMode.ElideMiddle  # the share stays visible
         self._found: tuple[Finding, ...] = ()
-        self._checked: Table | None = None  # the table of the findings
         self._file = ""
         self._finding = Background(self, self._on_found)
         self.check = label("", "muted", wrap=True, name="data_check")
@@ -101,6 +112,7 @@ class DataPanel(Card):
         self.findings.asked.connect(lambda change, undo: self._change(undo, **change))
         session.listen(self._on_table, "table")
         session.listen(self._on_plan, "plan")
+        session.undo_group.indexChanged.connect(self._show_findings)
         self._on_table()
 
     def _lay_out(self) -> None:
@@ -108,10 +120,12 @@ class DataPanel(Card):
         self._room = _Room()
         notes = self.check, self.findings, self.notes, self.remarks
         self._room.setLayout(down(*notes, STRETCH))
+        for fold in (self.findings.more, self.remarks.button):
+            fold.toggled.connect(lambda _open: self._room.setMinimumHeight(0))
         buttons = across(self.open_button, self.columns_button, STRETCH)
-        above = self.title, self.facts, self._form, self.problem
-        # What may appear later is at the end, where its room looks like the edge of the card.
-        below = (self.import_button, LEFT), buttons, self._room, self.caution
+        above = self.title, self._form, self.problem
+        # Texts that change with the roles are at the end, where they move nothing.
+        below = (self.import_button, LEFT), buttons, self._room, self.facts, self.caution
         fill(self.rows, *above, *below)
 
     def _on_table(self) -> None:
@@ -120,14 +134,17 @@ class DataPanel(Card):
         file = "" if table is None else table.sha256
         if file != self._file:
             self._file, self._found = file, ()
+            self._room.setMinimumHeight(0)
         self._finding.drop()
         if table is not None:
             self._finding.start(table, lambda post: _find(table, post))
         self.refresh()
 
-    def _on_found(self, table: Table, job: Job[Any, tuple[Finding, ...]]) -> None:
+    def _on_found(self, _table: Table, job: Job[Any, tuple[Finding, ...]]) -> None:
         if job.result is not None:
-            self._found, self._checked = job.result, table
+            if not self._found:  # notes were shown in place of the findings
+                self._room.setMinimumHeight(0)
+            self._found = job.result
             self._show_findings()
 
     def refresh(self) -> None:
@@ -156,8 +173,9 @@ class DataPanel(Card):
         table = self.session.table
         if table is None:
             return
-        solved = _ignored(table) - (set() if self._checked is None else _ignored(self._checked))
-        found = [finding for finding in self._found if solved.isdisjoint(finding.columns)]
+        found = open_findings(self._found, table)
+        if self.session.plan.validation.scheme == FORWARD:
+            found = [finding for finding in found if finding.code != TIME_ORDER]
         stack = self.session.undo_stack
         done = [stack.text(k) for k in range(stack.index())]
         self.findings.show_findings(found, table, done)
@@ -169,7 +187,7 @@ class DataPanel(Card):
         show_note(self.notes, "\n".join(map(as_sentence, notes)))
         self.routine.setText("\n".join(f"• {as_sentence(words)}" for words in routine))
         self.remarks.retitle(counted(len(routine), "remark"))
-        self.remarks.setVisible(bool(routine))
+        self._room.keep()
 
     def _on_plan(self) -> None:
         if self.session.table is not None:
@@ -206,7 +224,7 @@ class DataPanel(Card):
         if table.positive is None:
             self.positive_combo.addItem(_CHOOSE, None)
         for name, count in table.classes.items():
-            self.positive_combo.addItem(f"{name}: {count:,} · {_percent(count, total)}", name)
+            self.positive_combo.addItem(f"{name} · {_percent(count, total)}", name)
         if table.label is not None:
             self.positive_combo.insertSeparator(self.positive_combo.count())
             is_number = table.column(table.label).kind == "number"
@@ -246,6 +264,8 @@ class DataPanel(Card):
         try:
             if "dialect" in roles:  # the file is read again
                 self.import_asked.emit(roles["dialect"])
+            elif "validation" in roles:
+                self.session.validate(undo, **roles["validation"])
             elif roles:
                 self.session.set_roles(undo, **roles)
             else:
@@ -269,6 +289,7 @@ def _facts(table: Table, takes_missing: bool, fill: str) -> str:
     facts = text(
         "table_facts",
         rows=table.rows,
+        positives=None if table.positive is None else table.classes[table.positive],
         numbers=numbers if numbers or not dates else None,
         dates=dates or None,
         categories=roles.count("category") or None,
@@ -302,7 +323,7 @@ def _missing_words(table: Table, takes_missing: bool, fill: str) -> str:
 def _notes(table: Table, shown: set[str]) -> tuple[list[str], list[str]]:
     """Return the notes of the import that the card does not show elsewhere.
 
-    The second list has those that state how the table was read and need no action.
+    The second list states how the table was read, which needs no action.
     """
     findings = (*table.findings, *label_findings(table))
     hidden = shown | {f.sentence for f in findings if f.code in ("import_missing", "positive_open")}
@@ -311,10 +332,8 @@ def _notes(table: Table, shown: set[str]) -> tuple[list[str], list[str]]:
         if notice.sentence not in hidden:
             notes.setdefault(notice.sentence, notice.kind in _ROUTINE or notice.code in _DETECTED)
     open_notes = [note for note, is_routine in notes.items() if not is_routine]
-    more = len(open_notes) - _MOST_NOTES
-    if more > 1:  # a single note fits in place of the line about it
-        open_notes[_MOST_NOTES:] = [f"… and {more} more notes under Columns…"]
-    return open_notes, [note for note, is_routine in notes.items() if is_routine]
+    routine = [note for note, is_routine in notes.items() if is_routine]
+    return open_notes[:_MOST_NOTES], [*open_notes[_MOST_NOTES:], file_facts(table), *routine]
 
 
 def _problem(table: Table) -> str:
@@ -328,10 +347,6 @@ def _problem(table: Table) -> str:
     except InputError as error:
         return as_sentence(str(error))
     return ""
-
-
-def _ignored(table: Table) -> set[str]:
-    return {column.name for column in table.columns if column.role == "ignore"}
 
 
 def _percent(count: int, total: int) -> str:

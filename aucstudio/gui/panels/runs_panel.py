@@ -25,7 +25,7 @@ from aucstudio.gui.common.buttons import (
     push_button,
     tool_button,
 )
-from aucstudio.gui.common.layouts import LEFT, STRETCH, TOP, Card, Panes, across, down
+from aucstudio.gui.common.layouts import LEFT, STRETCH, TOP, Card, Panes, across, down, scrolled
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.plotting import MARKER, swatch
 from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
@@ -351,7 +351,7 @@ class RunsPanel(QWidget):
         halves.addWidget(card)
         halves.addWidget(self.details)
         halves.setStretchFactor(0, 1)
-        self.setLayout(down(halves))
+        self.setLayout(down(scrolled(halves)))  # what is shown above the list makes no window grow
 
     def _head(self) -> QHBoxLayout:
         self.count = label("", "muted", name="runs_count")
@@ -469,6 +469,7 @@ class RepeatNotice(QFrame):
         self.words = label("", wrap=True, name="repeat_words")
         self.again = push_button("repeat_again", verb=self._on_again)
         self.close_button = tool_button("repeat_close", self.hide)
+        QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self.hide)  # while it is shown
         top = across((self.words, 1), (self.close_button, TOP))
         self.setLayout(down(top, (self.again, LEFT), gap=4, around=(10, 6, 4, 8)))
         self.hide()

@@ -12,6 +12,7 @@ from PySide6.QtGui import (
     QAction,
     QKeyEvent,
     QPaintEvent,
+    QResizeEvent,
 )
 from PySide6.QtWidgets import (
     QFrame,
@@ -167,6 +168,7 @@ _BESIDE = 8  # pixels beside a message
 _MOST_LETTERS = 28  # of a button
 _GAP = 24  # between menus and words
 _PATIENCE = 400  # milliseconds
+_SHORTEST_BAR, _LONGEST_BAR = 64, 180
 
 
 class ProgressStrip(QWidget):
@@ -182,14 +184,15 @@ class ProgressStrip(QWidget):
         self.words = label("", "muted", name="progress_words")
         self.bar = named(QProgressBar(), "progress_bar")
         self.bar.setTextVisible(False)
-        self.bar.setFixedWidth(180)
+        self.bar.setFixedWidth(_LONGEST_BAR)
         self.left = label("", "muted", name="progress_left")
         self.left.setMinimumWidth(90)
         # The window must not grow with the text.
         self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.words.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        buttons = _ActionButton(stop, "strip_stop"), _ActionButton(run, "strip_run", primary=True)
-        parts = ((self.words, 1), self.bar, self.left, *buttons)
+        self.run_button = _ActionButton(run, "strip_run", primary=True)
+        self._buttons = _ActionButton(stop, "strip_stop"), self.run_button
+        parts = ((self.words, 1), self.bar, self.left, *self._buttons)
         self.setLayout(across(*parts, around=(16, 4, 8, 4)))
         session.listen(self.refresh, "live")
         run.changed.connect(self.refresh)
@@ -205,11 +208,25 @@ class ProgressStrip(QWidget):
 
     def sizeHint(self) -> QSize:
         hint, beside = super().sizeHint(), self.parentWidget()
-        free = 0
         if isinstance(beside, QMenuBar):
             taken = _text_width(beside) + len(beside.actions()) * self._padding + _GAP
-            free = beside.width() - taken
-        return QSize(max(hint.width(), free), hint.height())
+            hint.setWidth(max(0, beside.width() - taken))
+        return hint
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.refresh()
+
+    def _fit(self) -> None:
+        """Leave out the bar, then the words of the buttons, where the menus leave no room."""
+        layout = self.layout()
+        for shows_bar, in_words in ((self.session.busy, True), (False, True), (False, False)):
+            for widget in (self.bar, self.left):
+                widget.setVisible(shows_bar)
+            for button in self._buttons:
+                button.show_words(in_words)
+            if layout is None or layout.minimumSize().width() <= self.width():
+                break
 
     def refresh(self) -> None:
         """Show what is running: a file operation, the first run, or a search."""
@@ -219,10 +236,12 @@ class ProgressStrip(QWidget):
             self._soon.start() if on_files else self._soon.stop()
         if self._soon.isActive():
             return
-        for widget in (self.bar, self.left):
-            widget.setVisible(self.session.busy)
+        self._fit()
         words, fraction, left = self._state()
-        metrics, room = self.words.fontMetrics(), self.words.width()
+        metrics, room = self.words.fontMetrics(), self.words.width() + self.bar.width()
+        free = room - metrics.horizontalAdvance(words) - _BESIDE
+        self.bar.setFixedWidth(min(max(free, _SHORTEST_BAR), _LONGEST_BAR))
+        room -= self.bar.width()
         self.words.setText(metrics.elidedText(words, Qt.TextElideMode.ElideRight, room))
         plain_tooltip(self.words, words)
         self.bar.setRange(0, 0 if fraction is None else 1000)
@@ -285,17 +304,23 @@ class _ActionButton(QPushButton):
     def __init__(self, action: QAction, name: str, *, primary: bool = False) -> None:
         super().__init__()
         self._action, self._tip = action, control_words(name).get("tip", "")
-        self.setObjectName(name)
+        self._in_words = True
+        named(self, name)
         self.setProperty("primary", primary)
-        self.setAutoDefault(True)  # Enter presses it, as Space does
         self._follow()
-        set_icon(self, self.text().lower().split()[0], ON_ACCENT if primary else ON_CARD)
+        set_icon(self, name.removeprefix("strip_"), ON_ACCENT if primary else ON_CARD)
         self.clicked.connect(action.trigger)
         action.changed.connect(self._follow)
 
+    def show_words(self, shown: bool) -> None:
+        """Show the text of the action, or only its icon."""
+        if shown != self._in_words:
+            self._in_words = shown
+            self._follow()
+
     def _follow(self) -> None:
         words = self._action.text().replace("&&", "and").replace("&", "")
-        self.setText(elided(words, _MOST_LETTERS, len))
+        self.setText(elided(words, _MOST_LETTERS, len) if self._in_words else "")
         self.setAccessibleName(words)
         keys = self._action.shortcut().toString()
         # The status tip of the action states why it is disabled.

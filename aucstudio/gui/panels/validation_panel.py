@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Signal
@@ -26,9 +25,9 @@ from aucstudio.gui.common.layouts import LEFT, Card, down, fill, holding
 from aucstudio.gui.common.plain_text import plain_tooltip
 from aucstudio.gui.common.widgets import enable_item, label, named, show_error_at, show_note
 from aucstudio.gui.panels.param_form import TextEditor
+from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
-from aucstudio.notices import text
-from aucstudio.project.data.findings.shape import time_order
+from aucstudio.notices import WARNING, Notice, text
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.validation import (
     FILE,
@@ -37,6 +36,7 @@ from aucstudio.project.data.validation import (
     HOLD_OUT,
     LEAVE_PAIR_OUT,
     Validation,
+    groups_left_out,
 )
 from aucstudio.project.runs.experiment import Band
 
@@ -93,17 +93,16 @@ class ValidationPanel(Card):
         self.file_name = label("none chosen", "muted", wrap=True, name="test_file_name")
         self.ahead = label("", "muted", wrap=True, name="forward_note")
         self.together = label("", "muted", wrap=True, name="groups_note")
-        self.forward = push_button("forward_button", verb=self._on_forward)
-        self._ordering = ""  # the column of dates in whose order the rows are
+        self.apart = push_button("ungroup_button", verb=self._on_apart)
+        self._leaving = Answer(self, self._show_left_out, lambda _words: None)
         self.band_problem = label("", "error", wrap=True, name="judged_range_problem")
         self.problem = label("", "error", wrap=True, name="validation_problem")
         self._lay_out()
         self.fields.connect(self._on_edited)
         self.band.valueChanged.connect(self._on_band)
         session.listen(self._show_band, "band")
-        session.listen(self.refresh, "plan")
-        session.listen(self._on_table, "table")
-        self._on_table()
+        session.listen(self.refresh, "plan", "table")
+        self.refresh()
 
     def _lay_out(self) -> None:
         self._file = holding(down((self.choose, LEFT), self.file_name, gap=4))
@@ -112,14 +111,8 @@ class ValidationPanel(Card):
         drawn = Form(*(self.fields[key] for key in _DRAWN))
         self.more = Fold("validation_more_button", "More", [holding(drawn)])
         self._form.addRow("", self.band_problem)
-        forward = (self.forward, LEFT)
-        fill(self.rows, self._form, forward, self.more, self.ahead, self.together, self.problem)
-
-    def _on_table(self) -> None:
-        table = self.session.table
-        found = None if table is None else next(time_order(table), None)
-        self._ordering = "" if found is None else found.columns[0]
-        self.refresh()
+        notes = self.ahead, self.together, (self.apart, LEFT), self.problem
+        fill(self.rows, self._form, self.more, *notes)
 
     def refresh(self) -> None:
         """Show the plan."""
@@ -128,12 +121,11 @@ class ValidationPanel(Card):
         groups = None if table is None else table.groups
         can_leave = method.leaves_pairs_out and groups is None
         enable_item(self.fields["scheme"], LEAVE_PAIR_OUT, can_leave)
-        together = (
-            ""
-            if groups is None
-            else text("groups_note", columns=groups.columns, groups=groups.describe())
-        )
-        show_note(self.together, together)
+        self._show_left_out(None)
+        if table is None or groups is None:
+            self._leaving.drop()
+        else:
+            self._leaving.ask((table, plan.decisive()), lambda _post: groups_left_out(table, plan))
         self._show_times(plan)
         values = {key: getattr(plan, key) for key in self.fields}
         self.fields.write(values | {"test_size": round(100 * plan.test_size)})
@@ -141,13 +133,28 @@ class ValidationPanel(Card):
         plain_tooltip(self.file_name, plan.test_file)
         for key, schemes in _SCHEMES_OF.items():
             self._form.setRowVisible(self.fields.get(key, self._file), plan.scheme in schemes)
-        at_random = plan.scheme in (HOLD_OUT, FOLDS)
-        self.more.setVisible(at_random)
-        self.forward.setVisible(at_random and bool(self._ordering))
-        plain_tooltip(self.forward, text("forward_tip", time=self._ordering))
+        self.more.setVisible(plan.scheme in (HOLD_OUT, FOLDS))
         self.more.retitle(_drawn_words(plan))
         self._show_band()
         show_note(self.problem, "")
+
+    def _show_left_out(self, left_out: Notice | None) -> None:
+        """State what is kept together, and how many rows that leaves to train on."""
+        groups = None if self.session.table is None else self.session.table.groups
+        few = left_out is not None and left_out.severity == WARNING
+        words = ""
+        if groups is not None:
+            words = text("groups_note", columns=groups.columns, groups=groups.describe())
+            self.apart.setText(text("ungroup", columns=groups.columns))
+            plain_tooltip(self.apart, text("ungroup_tip", columns=groups.columns))
+        show_note(self.together, left_out.text if left_out else words, "" if few else "muted")
+        self.apart.setVisible(few)
+
+    def _on_apart(self) -> None:
+        table = self.session.table
+        if table is not None and table.groups is not None:
+            roles = dict.fromkeys(table.groups.columns, "ignore")
+            self.session.set_roles(self.apart.text(), roles=roles)
 
     def _show_times(self, plan: Validation) -> None:
         """Show what belongs to going forward in time."""
@@ -201,12 +208,7 @@ class ValidationPanel(Card):
         names = time_columns(self.session.table)
         if changes.get("scheme") == FORWARD and before.time not in names and names:
             changes["time"] = names[0]
-        key = f"validation {next(iter(changes))}"
-        validation = dataclasses.replace(before, **changes)
-        self.session.change("Change validation", key, validation=validation)
-
-    def _on_forward(self) -> None:
-        self._change(scheme=FORWARD, time=self._ordering)
+        self.session.validate(**changes)
 
     def _on_choose(self) -> None:
         path = prompts.ask_open_path(self, "Choose the test file", prompts.TABLES)

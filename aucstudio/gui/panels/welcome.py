@@ -58,9 +58,7 @@ class WelcomePage(QWidget):
         known = down(label("EXAMPLE STUDIES", "heading"), self._examples(), STRETCH)
         self._columns = across(files, (known, 1), gap=0, around=(48, 40, 48, 32))
         self._page = ScrolledColumn(self._columns)
-        area = scrolled(self._page)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setLayout(down(area))
+        self.setLayout(down(scrolled(self._page)))
 
     def _introduction(self) -> QHBoxLayout:
         """Describe what the program does, beside a picture of the result."""
@@ -84,7 +82,6 @@ class WelcomePage(QWidget):
         ):
             button = push_button(f"welcome_{name}", verb=verb)
             button.setProperty("primary", name == "open_data")
-            button.setAutoDefault(True)  # Enter presses it, as Space does
             if name == "open_data":
                 self._first = button
             buttons.addWidget(button)
@@ -106,7 +103,9 @@ class WelcomePage(QWidget):
         return made
 
     def refresh(self) -> None:
-        """List the recent files and the unsaved studies."""
+        """List the recent files and the unsaved studies; a link keeps the focus at its place."""
+        before, at = list(self._entries), self.window().focusWidget()
+        focus = [k for k, path in enumerate(before) if at and self._entries[path].isAncestorOf(at)]
         empty(self._files)
         self._entries = {}
         recent = [(r.path, r.path.name, str(r.path.parent), r.opened) for r in recents()]
@@ -115,6 +114,10 @@ class WelcomePage(QWidget):
         studies = [(path, name, "", changed) for path, (name, changed) in unsaved]
         self._list("Unsaved studies", "unsaved_study", studies)
         order_tabs(self._columns)
+        after = list(self._entries)
+        for k in focus if after else ():
+            path = before[k] if before[k] in after else after[min(k, len(after) - 1)]
+            self._entries[path].open.setFocus()
         if self.isVisible():
             self._soon.start()
 
@@ -137,7 +140,6 @@ class WelcomePage(QWidget):
     def _forget(self, path: Path) -> None:
         forget_recent(path)
         self.refresh()
-        self.focusNextChild()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show the examples beside the files, or below them where there is no room."""
@@ -205,15 +207,14 @@ class _Entry(QWidget):
         parts = (kind, facts, self._folder) if is_there else ("no longer there", self._folder)
         self.facts.setText(" · ".join(filter(None, parts)))
         plain_tooltip(self.facts, self.facts.text())
+        self.forget.setVisible(not is_there)  # takes the focus of a link that is disabled
         self.open.setEnabled(is_there)
-        self.forget.setVisible(not is_there)
 
 
 def _link(text: str, name: str, accessible: str) -> QPushButton:
     """Make a button that looks like a link."""
     button = named(QPushButton(text.replace("&", "&&")), name, accessible)
     button.setFlat(True)
-    button.setAutoDefault(True)  # Enter presses it, as Space does
     button.setCursor(Qt.CursorShape.PointingHandCursor)
     button.setProperty("link", True)
     return button

@@ -181,6 +181,11 @@ class SessionState(QObject):
         """Change fields of the plan with undo; see :meth:`edit`."""
         self.edit(dataclasses.replace(self.plan, **changes), text, key)
 
+    def validate(self, undo: str = "Change validation", /, **changes: Any) -> None:
+        """Change how rows are held out, with undo; successive edits of a field are one step."""
+        validation = dataclasses.replace(self.plan.validation, **changes)
+        self.change(undo, f"{undo} {next(iter(changes))}", validation=validation)
+
     def _put_edited(self, plan: Plan) -> None:
         """Show the plan of an edit; later runs stay as they are and views in their place."""
         now = self.plan

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aucstudio.notices import entry, text
 from aucstudio.notices.words import listed
 from aucstudio.project.typed import Sendable
 
+if TYPE_CHECKING:
+    from aucstudio.project.data.any_table import AnyTable
+
 # How the file is laid out, which changes no result.
 FORMAT = "format"
+TIME_ORDER = "rows_in_time_order"
 # The weightiest first: what makes every figure wrong, then what was lost or misread, then what is
 # worth knowing.
 KINDS = (
@@ -99,6 +103,23 @@ def remark(code: str, columns: tuple[str, ...] = (), rows: int = 0, /, **values:
 def phrase(code: str, **values: Any) -> str:
     """Return the text of a code in the catalogue, without the full stop."""
     return text(code, **values).removesuffix(".")
+
+
+def open_findings(findings: Iterable[Finding], table: AnyTable) -> list[Finding]:
+    """Return the findings that may need an answer.
+
+    Nothing is left to answer about columns that the user ignores, unless they order the rows in
+    time, nor about numbers for missing values in a column that reveals the label.
+    """
+    found = list(findings)
+    unused = {c.name for c in table.columns if c.role == "ignore" and not c.guessed}
+    leaking = {name for one in found if one.kind == "leak" for name in one.columns}
+
+    def is_open(one: Finding) -> bool:
+        answered = unused | leaking if one.kind == "sentinel" else unused
+        return not one.columns or one.code == TIME_ORDER or not answered.issuperset(one.columns)
+
+    return list(filter(is_open, found))
 
 
 def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:

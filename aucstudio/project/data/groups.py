@@ -76,40 +76,6 @@ class Groups:
         """Return the smaller number of groups that contain a class."""
         return int(np.count_nonzero(self.class_counts(positive), axis=0).min())
 
-    def fold_numbers(self, positive: Mask, folds: int, seed: int) -> Index | None:
-        """Assign groups to folds.
-
-        Groups with equal class counts are spread evenly; scikit-learn assigns only the last few of
-        each kind so that classes are balanced, because it is slow for many groups.
-
-        Parameters
-        ----------
-        positive : ndarray of bool
-            Each class is in at least as many groups as there are folds.
-        folds : int
-        seed : int
-
-        Returns
-        -------
-        ndarray of int or None
-            The fold of each row; None if a fold would lack a class.
-        """
-        from sklearn.model_selection import StratifiedGroupKFold
-
-        alike = _Alike(self.class_counts(positive), np.random.default_rng(seed))
-        # At least one group per fold of each kind is left to scikit-learn, so that no class is
-        # short.
-        dealt = np.maximum(alike.members // folds - 1, 0) * folds
-        numbers = (alike.place % folds)[self.codes]
-        left = np.flatnonzero((alike.place >= dealt[alike.kind])[self.codes])
-        drawn = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
-        parts = drawn.split(positive[left], positive[left], self.codes[left])
-        for fold, (_, test) in enumerate(parts):
-            numbers[left[test]] = fold
-        held = np.zeros((folds, 2), dtype=bool)
-        held[numbers, positive.astype(np.intp)] = True
-        return numbers if held.all() else None
-
     def held_out(self, positive: Mask, share: float, seed: tuple[int, int]) -> Mask:
         """Draw groups that together hold a share of each class, as closely as whole groups can.
 
@@ -130,8 +96,10 @@ class Groups:
         ndarray of bool, shape (labelled rows,)
             The rows of the test part. Both parts have rows of both classes.
         """
+        from aucstudio.engine.crossfit.folds import GroupKinds
+
         rng, counts = np.random.default_rng(seed), self.class_counts(positive)
-        alike = _Alike(counts, rng)
+        alike = GroupKinds(counts, rng)
         kinds, kind, members, place = alike.kinds, alike.kind, alike.members, alike.place
         sure = np.floor(share * members).astype(np.intp)
         open_kinds = np.flatnonzero(sure < share * members)
@@ -200,30 +168,6 @@ def _joined(codes: Sequence[Index]) -> Index:
     # Rows precede values among the nodes, so that groups are numbered by their first rows.
     group: Index = labels[:rows].astype(np.intp)
     return group
-
-
-class _Alike:
-    """Groups by kind, that is by equal class counts, in random order.
-
-    Attributes
-    ----------
-    kinds : ndarray of int, shape (kinds, 2)
-        Rows by class.
-    members : ndarray of int, shape (kinds,)
-        Number of groups of each kind.
-    kind, place : ndarray of int, shape (groups,)
-        The kind of each group, and its position among those of its kind.
-    """
-
-    def __init__(self, counts: NDArray[np.intp], rng: np.random.Generator) -> None:
-        self.kinds, kind, self.members = np.unique(
-            counts, axis=0, return_inverse=True, return_counts=True
-        )
-        self.kind = kind.ravel()
-        shuffled = np.lexsort((rng.random(len(counts)), self.kind))
-        first = np.cumsum(self.members) - self.members
-        self.place = np.empty(len(counts), dtype=np.intp)
-        self.place[shuffled] = np.arange(len(counts)) - first[self.kind[shuffled]]
 
 
 def _fill(

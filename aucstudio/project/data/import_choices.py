@@ -16,6 +16,7 @@ from aucstudio.project import typed
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo, recast
 from aucstudio.project.data.finding import KINDS, Finding
+from aucstudio.project.data.labels import AS_THEY_ARE, LabelRule
 from aucstudio.project.data.table import ReadingListener, Table, read_table
 
 Part = bool | int | str | tuple[str, ...]
@@ -40,6 +41,8 @@ class ImportChoices:
         Whether spellings of one class are merged.
     positive : str
         The positive class, if the label has it; empty to detect it.
+    rule : LabelRule
+        How the values of the label become classes, if that was chosen.
     """
 
     dialect: dict[str, Part] = dataclasses.field(default_factory=dict)
@@ -49,6 +52,7 @@ class ImportChoices:
     parts: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     merge: bool = False
     positive: str = ""
+    rule: LabelRule = AS_THEY_ARE
 
     @classmethod
     def of(cls, table: AnyTable) -> Self:
@@ -57,7 +61,7 @@ class ImportChoices:
         dialect: dict[str, Part] = {part: getattr(table.dialect, part) for part in table.chosen}
         same = dict.fromkeys(table.same, True)
         positive = "" if "positive" in table.guessed else table.positive or ""
-        return cls(dialect, roles, table.absent, same, table.parts, positive=positive)
+        return cls(dialect, roles, table.absent, same, table.parts, False, positive, table.rule)
 
     def among(self, names: Iterable[str]) -> Self:
         """Return the choices that concern existing columns."""
@@ -90,6 +94,8 @@ class ImportChoices:
         role = self.roles.get(table.label or "", "label")
         if role != "label":  # it was detected as the label, but has another role
             table = table.with_roles(label=False, roles={str(table.label): role})
+        if self.rule:
+            table = table.with_roles(rule=self.rule)
         if self.positive in table.classes:
             table = table.with_roles(positive=self.positive)
         # Columns that are not dates with the present settings have no parts.

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucstudio.engine.arrays import Array, Index, Mask, class_counts
-from aucstudio.notices import notice, text
+from aucstudio.notices import Notice, notice, text
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import ColumnInfo
 from aucstudio.project.errors import InputError, column_error, input_error
@@ -234,6 +234,34 @@ def _starts(times: Array, steps: int) -> list[float] | None:
     return [float(values[place]) for place in places]
 
 
+# Shares of the earlier rows on which steps train: reported, and too few.
+_LEFT, _FEW_LEFT = 0.9, 0.5
+
+
+def groups_left_out(table: AnyTable, validation: Validation) -> Notice | None:
+    """Return a notice if whole groups leave forward steps clearly fewer training rows."""
+    if validation.scheme != FORWARD or table.groups is None or table.positive is None:
+        return None
+    positive, groups = table.is_positive(), table.groups
+    how = validation.folds, validation.gap, validation.window
+    times = times_of(table, validation.time)
+    kept, earlier = forward_parts(times, *how, groups.codes), forward_parts(times, *how)
+    if kept is None or earlier is None:
+        return None
+    counts = [
+        (len(rows), len(of), int(positive[rows].sum()), int(positive[of].sum()))
+        for (rows, _), (of, _) in zip(kept, earlier, strict=True)
+    ]
+    shares = [rows / max(of, 1) for rows, of, *_ in counts]
+    if min(shares) > _LEFT:
+        return None
+    names = "rows", "of", "positives", "of_positives"
+    facts: dict[str, Any] = dict(zip(names, zip(*counts, strict=True), strict=True))
+    facts |= {"share": 100 * min(shares), "columns": groups.columns}
+    few = min(shares) < _FEW_LEFT
+    return notice("forward_groups_few" if few else "forward_groups_left", **facts)
+
+
 def blocks_of(times: Array, positive: Mask, most: int) -> Index | None:
     """Number the most blocks of times that have both classes; None if fewer than two."""
     for blocks in range(most, 1, -1):
@@ -403,15 +431,12 @@ def fold_numbers(
 
     None if groups that stay together would leave a fold without a class.
     """
-    if groups is not None:
-        return groups.fold_numbers(positive, folds, seed)
-    from sklearn.model_selection import StratifiedKFold
+    from aucstudio.engine.crossfit.folds import fold_numbers as folds_of
 
-    numbers = np.empty(len(positive), dtype=np.intp)
-    drawn = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    for fold, (_, test) in enumerate(drawn.split(positive, positive)):
-        numbers[test] = fold
-    return numbers
+    numbers = folds_of(positive, None if groups is None else groups.codes, folds, seed)
+    held = np.zeros((folds, 2), dtype=bool)
+    held[numbers, positive.astype(np.intp)] = True
+    return numbers if held.all() else None
 
 
 _FEW_TO_TEST, _FEW_TO_TRAIN = 10, 5

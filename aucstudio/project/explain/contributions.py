@@ -21,7 +21,7 @@ from aucstudio.notices.words import aligned
 from aucstudio.project.data.columns import Column, spell_cell, without
 from aucstudio.project.data.preparing.preparation import column_features, feature_groups
 from aucstudio.project.data.table import Table
-from aucstudio.project.explain.shapley import Contributions, contributions
+from aucstudio.project.explain.shapley import Contributions, SumOfTerms, contributions
 from aucstudio.project.explain.trees import plain_number
 from aucstudio.project.geometry.planes import by_weight, evenly
 from aucstudio.project.runs.model import Model
@@ -136,8 +136,9 @@ def row_name(table: Table, row: int) -> str:
 
 
 def identifiers(table: Table, row: int) -> list[str]:
-    """Return the identifiers of a row."""
-    return [cell_words(column, row) for column in table.columns if column.identifies]
+    """Return the identifiers of a row, without one that repeats its number."""
+    cells = (cell_words(column, row) for column in table.columns if column.identifies)
+    return [words for words in cells if words != str(row + 1)]
 
 
 def signed_cell(words: str) -> str:
@@ -255,8 +256,8 @@ def explain_row(
     model : Model
     row : int
     background : ndarray of int
-        Rows that it is compared with: those that the model was trained on. Of many, 10,000 are
-        taken evenly.
+        Rows that it is compared with: those that the model was trained on. If the score is not a
+        sum of terms by its form, 10,000 of many are taken evenly.
     against : Table, optional
         Where these rows are, if not in the same table.
     weights : ndarray of shape (rows of the background,), optional
@@ -276,7 +277,7 @@ def explain_row(
     for one in (table, others):
         model.check_columns(one)
     preparation, columns = model.preparation, column_features(model.preparation)
-    kept, of_rows = _compared_rows(background, weights, len(preparation.feature_names))
+    kept, of_rows = _compared_rows(background, weights, model)
     x = preparation.apply(table, np.array([row], dtype=np.intp))[0]
     Z = preparation.apply(others, kept)
     numbers = {preparation.source(name) for name in preparation.numbers}
@@ -312,9 +313,11 @@ def _detail(
     return RowDetail(row, score, mean, parts, found, *compared)
 
 
-def _compared_rows(background: Index, weights: Array | None, features: int) -> tuple[Index, int]:
+def _compared_rows(background: Index, weights: Array | None, model: Model) -> tuple[Index, int]:
     """Choose the rows to compare with, and count those that they are chosen from."""
-    most = min(MOST_ROWS, max(2, _MOST_CELLS // max(1, features)))
+    most = max(2, _MOST_CELLS // max(1, len(model.preparation.feature_names)))
+    if weights is not None or not isinstance(model.scorer, SumOfTerms):
+        most = min(MOST_ROWS, most)
     if weights is None:
         return evenly(background, most), len(background)
     return by_weight(background, weights, most), int(np.count_nonzero(weights))
@@ -347,6 +350,7 @@ def score_headline(detail: RowDetail, number: int, others: str, label: str = "")
     """
     difference, score = detail.score - detail.mean, plain_number(detail.score, 3)
     facts: dict[str, Any] = {"row": number, "score": score, "others": others, "label": label}
+    facts["sample"] = detail.background if detail.background < detail.of_rows else None
     if not difference:
         return notice("row_score_equal", **facts).text
     facts |= {"size": plain_number(abs(difference), 3), "above": difference > 0}

@@ -23,8 +23,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from aucstudio.engine.arrays import Array, Index
+from aucstudio.engine.features.splines import AdditiveScorer
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.scorers import LinearScorer, Scorer, score_rows
+
+SumOfTerms = LinearScorer | AdditiveScorer  # of single features, by its form
 
 TOLERANCE = 0.01  # of the standard deviation of the background's scores
 LEAST_DRAWS, MOST_DRAWS = 32, 4_000
@@ -153,8 +156,8 @@ def contributions(
 
     others = score_rows(scorer, background, pulse)
     score, mean = float(scorer(row[None])[0]), float(others.mean())
-    if isinstance(scorer, LinearScorer):
-        moved = scorer.weights * (row - background.mean(axis=0))
+    if isinstance(scorer, SumOfTerms):
+        moved = _moved_terms(scorer, row, background)
         values = np.array([moved[features].sum() for features in columns])
         return Contributions(values, score, mean, np.empty((0, len(columns))))
     if len(background) * len(columns) <= _MOST_SCORES:
@@ -163,6 +166,17 @@ def contributions(
             return Contributions(alone, score, mean, np.empty((0, len(columns))))
     walks = _Walks(scorer, row, background, others, columns, seed)
     return _drawn(walks, score, mean, tolerance * float(others.std()), most_draws, listen)
+
+
+def _moved_terms(scorer: SumOfTerms, row: Array, background: Array) -> Array:
+    """Return by how much the term of each feature differs from its mean, shape (d,)."""
+    if isinstance(scorer, LinearScorer):
+        return np.asarray(scorer.weights * (row - background.mean(axis=0)))
+    moved = np.zeros(len(row))
+    for k in np.unique(scorer.feature).tolist():
+        own, others = (scorer.component(k, X[:, k]) for X in (row[None], background))
+        moved[k] = own[0] - others.mean()
+    return moved
 
 
 def _exchanged_alone(

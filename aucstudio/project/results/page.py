@@ -16,7 +16,7 @@ from string import Template
 from aucstudio import __version__
 from aucstudio.project.resources import resource_path
 from aucstudio.project.store.files import write_atomically
-from aucstudio.project.store.scores_file import write_csv
+from aucstudio.project.store.scores_file import CsvForm, write_csv
 
 MARKDOWN = (".md", ".markdown")
 Cell = str | float | int
@@ -142,9 +142,9 @@ def tables_as_csv(tables: Sequence[TextTable], delimiter: str = ",") -> str:
     texts = []
     for table in tables:
         text = io.StringIO()
-        write_csv(text, [table.heads, *table.rows], delimiter)
+        write_csv(text, [table.heads, *table.rows], CsvForm(delimiter))
         texts.append(text.getvalue())
-    return "\n".join(texts)
+    return "\n".join(texts).replace("\N{NO-BREAK SPACE}", " ")  # of names of runs
 
 
 def tables_as_latex(tables: Sequence[TextTable], *, booktabs: bool = False) -> str:

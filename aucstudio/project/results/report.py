@@ -97,7 +97,7 @@ def write_report(
     ----------
     path : Path
     runs : mapping of name to record
-        Each with at least one finished split.
+        Those without a finished split are only named.
     band : (float, float)
         False-positive range of the partial AUC.
     pictures : mapping of caption to SVG bytes
@@ -112,6 +112,8 @@ def write_report(
     InputError
         If the file cannot be written.
     """
+    unfinished = [name for name, record in runs.items() if not record.splits]
+    runs = {name: record for name, record in runs.items() if record.splits}
     figures = {name: pauc_summary(record, band).value for name, record in runs.items()}
     best_first = sorted(runs.items(), key=lambda run: standing(run[1], figures[run[0]]))
     given, runs = runs, dict(best_first)
@@ -127,6 +129,7 @@ def write_report(
         Paragraph(_explained(runs, band)),
     ]
     points = [*texts(doubts(list(runs.values()), band)), *_remarks(runs, band, table)]
+    points += [text("report_unfinished", run=name) for name in unfinished]
     if points:
         blocks.append(BulletList(points))
     blocks += [*_differences(runs, pairs, band), *_counts(runs, band), *more]
@@ -142,7 +145,8 @@ def data_lines(runs: Mapping[str, RunRecord]) -> list[str]:
         data, validation = record.experiment.data, record.experiment.validation
         weight = record.experiment.weight
         how = {"validation": validation.describe(), "weight": weight, "digest": data.sha256[:16]}
-        lines.append(text("report_data", label=data.label, positive=data.positive, **how))
+        read = {"label": data.label, "positive": data.positive, "groups": data.groups}
+        lines.append(text("report_data", ignored=data.ignored, **read, **how))
     return list(dict.fromkeys(lines))
 
 
@@ -187,9 +191,7 @@ def _explained(runs: Mapping[str, RunRecord], band: Band) -> str:
     about = ""
     if band != WHOLE:
         areas["pAUC"] = [pauc_summary(record, band) for record in runs.values()]
-        negatives, each = min((band_negatives(r, band), part_name(r)) for r in runs.values())
-        few = negatives < _FEW_NEGATIVES
-        about = text("report_pauc", band=band, negatives=negatives, each=each, few=few) + " "
+        about = f"{_pauc_words(runs, band)} "
     by_ways: dict[str, list[str]] = {}
     for area, found in areas.items():
         if known := _interval_ways(found):
@@ -198,6 +200,21 @@ def _explained(runs: Mapping[str, RunRecord], band: Band) -> str:
     groups = {column: None for record in runs.values() for column in record.experiment.data.groups}
     intervals = text("report_intervals", ways="; ".join(ways), groups=list(groups))
     return about + (intervals if ways else "")
+
+
+def _pauc_words(runs: Mapping[str, RunRecord], band: Band) -> str:
+    """Explain the partial AUC with the negatives that it is based on, by validation."""
+    by_validation: dict[str, list[tuple[int, str]]] = {}
+    for record in runs.values():
+        found = band_negatives(record, band), part_name(record)
+        by_validation.setdefault(record.experiment.validation.describe(), []).append(found)
+    fewest = {how: min(found) for how, found in by_validation.items()}
+    counts = [
+        text("report_negatives", negatives=k, each=each, validation=how * (len(fewest) > 1))
+        for how, (k, each) in fewest.items()
+    ]
+    few = min(k for k, _ in fewest.values()) < _FEW_NEGATIVES
+    return text("report_pauc", band=band, counts=counts, few=few)
 
 
 # How an interval was computed, by words in what the engine calls it; the first that fits.
@@ -281,14 +298,16 @@ def _differences(runs: Mapping[str, RunRecord], found: Pairs, band: Band) -> lis
     """Return the tests as tables."""
     if len(runs) > _MOST_COMPARED:
         return [Paragraph(text("report_many_runs", most=_MOST_COMPARED))]
-    several = any(len(record.splits) > 1 for record in runs.values())
     heads = "Pair", "Difference", "95 % interval", "Holm-corrected p"
     blocks: list[Block] = []
     for measure, pairs in found.items():
+        of_several = {len(runs[pair.a].splits) > 1 for pair in pairs if not pair.refused}
+        ways = {"single": False in of_several, "several": True in of_several}
+        tests = text("report_tests", **ways, both=all(ways.values()), measure=measure)
         blocks += [
             Heading(f"Differences: {measure_words(measure, band)}"),
             TextTable(heads, [*map(_pair_row, pairs)]),
-            Paragraph(text("report_tests", several=several, measure=measure)),
+            *([Paragraph(tests)] if of_several else []),
         ]
     # They are the same for every measure.
     apart = " ".join(texts(one for pair in next(iter(found.values()), ()) for one in pair.notices))

@@ -72,6 +72,11 @@ class DataReference:
         return [column for column, role in self.roles if role == "group"]
 
     @property
+    def ignored(self) -> list[str]:
+        """The columns that are not used."""
+        return [column for column, role in self.roles if role == "ignore"]
+
+    @property
     def rule(self) -> LabelRule:
         """How values of the label become classes."""
         return self.schema.rule

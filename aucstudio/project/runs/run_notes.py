@@ -20,6 +20,7 @@ from aucstudio.project.data.validation import (
     FORWARD,
     Split,
     Validation,
+    groups_left_out,
     time_column,
     times_of,
 )
@@ -72,6 +73,8 @@ def forward_notes(
         notes.append(notice("forward_trains_on_time", column=name))
     if table.groups is not None:
         notes.append(notice("forward_groups", columns=tuple(table.groups.columns)))
+        left_out = groups_left_out(table, validation)
+        notes += [] if left_out is None else [left_out]
     return tuple(notes)
 
 

@@ -16,7 +16,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,21 @@ if TYPE_CHECKING:
     from aucstudio.project.runs.input_check import ScoringReport
 
 CSV, PARQUET = ".csv", ".parquet"
-AS_INPUT = "input"  # CSV with the delimiter and the decimal mark of the scored table
-PLAIN = (",", ".")
+AS_INPUT = "input"  # CSV in the form that suits the program that wrote the scored table
+
+
+class CsvForm(NamedTuple):
+    """Delimiter, decimal mark, and whether a file begins with the mark of UTF-8.
+
+    A spreadsheet reads a file without that mark in the code page of its computer.
+    """
+
+    delimiter: str = ","
+    decimal: str = "."
+    marked: bool = False
+
+
+PLAIN, TABS = CsvForm(), CsvForm("\t")
 
 _FIXED = ("row", "score", "threshold", "predicted", "probability")
 
@@ -44,7 +57,7 @@ _FIXED = ("row", "score", "threshold", "predicted", "probability")
 class Block:
     """Rows of the file: identifiers by column; probabilities are None where there are none.
 
-    ``marks`` are the delimiter and the decimal mark of the scored table.
+    ``form`` is that of :func:`csv_form` for the scored table.
     """
 
     numbers: NDArray[np.int64]
@@ -53,7 +66,7 @@ class Block:
     threshold: float
     predicted: NDArray[np.str_]
     probabilities: NDArray[np.float64] | None
-    marks: tuple[str, str]
+    form: CsvForm
 
     def columns(self) -> list[tuple[str, NDArray[Any]]]:
         """Return the columns of the file; an identifier may have the name of another column."""
@@ -89,18 +102,18 @@ def score_into(sinks: Sequence[Sink], model: Model, table: str | Path, **how: An
     """
     from aucstudio.project.runs.scoring import score_file
 
-    marks = PLAIN
+    form = PLAIN
     read: Callable[..., AnyTable] = how.pop("read", read_table)
 
     def noting(*arguments: Any, **settings: Any) -> AnyTable:
-        nonlocal marks
+        nonlocal form
         found = read(*arguments, **settings)
-        marks = csv_marks(found)
+        form = csv_form(found)
         return found
 
     def take(numbers: NDArray[Any], named: dict[str, NDArray[Any]], scores: NDArray[Any]) -> None:
         predicted, probabilities = model.predicted(scores), model.probabilities(scores)
-        block = Block(numbers, named, scores, model.threshold, predicted, probabilities, marks)
+        block = Block(numbers, named, scores, model.threshold, predicted, probabilities, form)
         for sink in sinks:
             sink(block)
 
@@ -122,7 +135,7 @@ def scores_sink(
     probability : bool
         Whether blocks come with probabilities.
     as_input : bool
-        Whether CSV has the delimiter and the decimal mark of the scored table.
+        Whether CSV is in the form of the scored table.
     """
     if path is None:
         yield csv_sink(sys.stdout, as_input)
@@ -130,24 +143,27 @@ def scores_sink(
         with parquet_sink(path, identifiers, probability) as sink:
             yield sink
     else:
-        with scores_file(path) as file:
+        with scores_file(path, marked=as_input) as file:
             yield csv_sink(file, as_input)
 
 
 # ----------------------------------------------------------------- CSV
 
 
-def csv_marks(table: AnyTable) -> tuple[str, str]:
-    """Return the delimiter and the decimal mark of a table's file; those of CSV if it has none."""
-    dialect = table.dialect
-    is_delimited = table.format == "csv" and not dialect.edges
+def csv_form(table: AnyTable) -> CsvForm:
+    """Return the delimiter and the decimal mark of a table's file; plain CSV if it has none.
+
+    It is marked as UTF-8 unless the table is plain CSV.
+    """
+    dialect, is_delimited = table.dialect, table.format == "csv" and not table.dialect.edges
     if not is_delimited or dialect.delimiter not in DELIMITERS:
         return PLAIN
-    return dialect.delimiter, dialect.decimal
+    own = CsvForm(dialect.delimiter, dialect.decimal)
+    return own._replace(marked=own != PLAIN or dialect.encoding not in ("utf-8", "ascii"))
 
 
 def csv_sink(file: Writable, as_input: bool = False) -> Sink:
-    """Return a sink that writes blocks of scores as CSV, with the marks of the table if asked."""
+    """Return a sink that writes blocks of scores as CSV, in the form of the table if asked."""
     # The header is written before the first block: not at all if the table is refused.
     begun = False
 
@@ -157,17 +173,17 @@ def csv_sink(file: Writable, as_input: bool = False) -> Sink:
         rows = zip(*(cells.tolist() for cells in columns), strict=True)
         header = [] if begun else [names]
         begun = True
-        write_csv(file, itertools.chain(header, rows), *(block.marks if as_input else PLAIN))
+        write_csv(file, itertools.chain(header, rows), block.form if as_input else PLAIN)
 
     return sink
 
 
 @contextlib.contextmanager
-def scores_file(path: str | Path) -> Iterator[Writable]:
-    """Open a file for scores, which is written wholly or not at all."""
+def scores_file(path: str | Path, *, marked: bool = False) -> Iterator[Writable]:
+    """Open a file for scores, which is written wholly or not at all; see :class:`CsvForm`."""
     with written_atomically(path) as file:
         # Unlike a TextIOWrapper this one does not close the file a second time when it fails.
-        yield codecs.getwriter("utf-8")(file)
+        yield codecs.getwriter("utf-8-sig" if marked else "utf-8")(file)
 
 
 # ----------------------------------------------------------------- Parquet
@@ -235,16 +251,14 @@ class Writable(Protocol):
         """Write it."""
 
 
-def write_csv(
-    target: Writable, rows: Iterable[Iterable[object]], delimiter: str = ",", decimal: str = "."
-) -> None:
+def write_csv(target: Writable, rows: Iterable[Iterable[object]], form: CsvForm = PLAIN) -> None:
     """Write rows of numbers and text as CSV.
 
     Numbers read back to what they are; None and NaN are empty. Text that a spreadsheet would run
     as a formula begins with an apostrophe; text that is a number, such as -1, does not.
     """
-    writer = csv.writer(_Lines(target), delimiter=delimiter, lineterminator="\r\n")
-    writer.writerows([_cell(value, decimal) for value in row] for row in rows)
+    writer = csv.writer(_Lines(target), delimiter=form.delimiter, lineterminator="\r\n")
+    writer.writerows([_cell(value, form.decimal) for value in row] for row in rows)
 
 
 class _Lines:

@@ -153,13 +153,13 @@ class Distribution:
     edges : ndarray or None
         Of the bins of numbers, one more than there are bins; None where each bar is one value.
     names : tuple of str
-        Of the bars where each is one value; the last one may be all others.
+        Of the bars where each is one value: texts by falling share of positives.
     shares : ndarray of shape (groups, bars)
         Of the known cells of a group; groups are the positives and the negatives, or all rows.
     below, above : int
         Cells that lie outside the bins.
     others : int
-        Values in the last bar.
+        Values without a bar: those whose shares of the classes differ least, or the rarest.
     """
 
     edges: Array | None
@@ -305,15 +305,17 @@ def _texts(column: Column, masks: list[Mask], stop: Stop) -> Distribution:
             stop()
             found.update(part[start : start + _WINDOW].tolist())
     together: Counter[str] = sum(counted, Counter())
-    most = together if len(together) <= MOST_BARS else dict(together.most_common(MOST_BARS - 1))
-    names = sorted(most, key=lambda value: (-together[value], value))
+    names = sorted(together, key=lambda value: (-together[value], value))
     counts = np.array([[found[value] for value in names] for found in counted], dtype=float)
     counts = counts.reshape(len(masks), len(names))
-    if others := len(together) - len(names):
-        rest = np.array([len(part) for part in parts]) - counts.sum(axis=1)
-        counts = np.column_stack([counts, rest])
-        names.append(f"{others:,} others")
-    return Distribution(None, tuple(names), _shares(counts, parts), others=others)
+    shares = _shares(counts, parts)
+    if len(masks) > 1:  # those that differ most, by falling share of positives
+        apart = np.argsort(-np.abs(shares[0] - shares[1]), kind="stable")[:MOST_BARS]
+        kept = apart[np.argsort(-(counts[0] / np.maximum(counts.sum(axis=0), 1))[apart])]
+    else:
+        kept = np.arange(min(MOST_BARS, len(names)))
+    shown = tuple(names[k] for k in kept)
+    return Distribution(None, shown, shares[:, kept], others=len(names) - len(kept))
 
 
 def _shares(counts: NDArray[np.number], parts: Sequence[NDArray[np.generic]]) -> Array:

@@ -17,7 +17,7 @@ from aucstudio.engine.arrays import Array, Index, Mask
 from aucstudio.project.data.columns import Column, free_name, spell_cell
 from aucstudio.project.data.table import Table
 from aucstudio.project.data.text.numerals import PER_CENT, spelled
-from aucstudio.project.store.scores_file import scores_file, write_csv
+from aucstudio.project.store.scores_file import TABS, CsvForm, scores_file, write_csv
 from aucstudio.project.survey.conditions import MISSING, Condition
 
 if TYPE_CHECKING:
@@ -203,9 +203,9 @@ def tab_separated(columns: Sequence[Column], rows: Index, report: Callable[[floa
     """Write cells with column names, separated by tabs; a single cell alone."""
     sheet = io.StringIO()
     if len(columns) > 1 or len(rows) > 1:
-        write_csv(sheet, [[column.name for column in columns]], "\t")
+        write_csv(sheet, [[column.name for column in columns]], TABS)
     for part in _written_parts(columns, rows, report):
-        write_csv(sheet, part, "\t")
+        write_csv(sheet, part, TABS)
     text = sheet.getvalue()
     return text if len(columns) > 1 or len(rows) > 1 else text.rstrip("\n")
 
@@ -216,7 +216,7 @@ def save_rows(
     rows: Index,
     numbers: NDArray[np.int64],
     part: NDArray[np.int8] | None,
-    marks: tuple[str, str],
+    form: CsvForm,
     report: Callable[[float], object],
 ) -> None:
     """Write rows as CSV; the first column is the number of the data row in the file.
@@ -232,8 +232,7 @@ def save_rows(
         Of all rows of the table.
     part : ndarray of int8 or None
         Of all rows of the table, as in :class:`ScoredRows`.
-    marks : (str, str)
-        Delimiter and decimal mark.
+    form : CsvForm
     report : callable
         Receives the fraction done; may raise, and the previous file stays.
 
@@ -244,15 +243,15 @@ def save_rows(
     """
     names = [column.name for column in columns]
     added = [free_name(name, set(names)) for name in (ROW, PART)[: 1 if part is None else 2]]
-    with scores_file(path) as sheet:
-        write_csv(sheet, [[*added, *names]], *marks)
+    with scores_file(path, marked=form.marked) as sheet:
+        write_csv(sheet, [[*added, *names]], form)
         start = 0
         for cells in _written_parts(columns, rows, report):
             lines = []
             for row, line in zip(rows[start : start + len(cells)].tolist(), cells, strict=True):
                 of_split = [] if part is None else [_PARTS[int(part[row])]]
                 lines.append([int(numbers[row]), *of_split, *line])
-            write_csv(sheet, lines, *marks)
+            write_csv(sheet, lines, form)
             start += len(lines)
 
 

@@ -2,7 +2,9 @@
 
 A member is fitted on all folds or not at all. Single methods and the combination of all members
 are compared on scores of rows that were used for no selection, see
-:mod:`aucstudio.engine.crossfit.folds`.
+:mod:`aucstudio.engine.crossfit.folds`. Where one member of each method would not fit into the time,
+all are trained on the same sample of the rows of each fold, and score all of its held-out rows;
+half of the time then remains for fits on all rows.
 """
 
 from __future__ import annotations
@@ -20,10 +22,24 @@ import numpy as np
 
 from aucstudio.engine import METHODS
 from aucstudio.engine.arrays import Array, Index, Mask, class_counts
+from aucstudio.engine.base import AUCClassifier
 from aucstudio.engine.crossfit.fitting import CrossFit, Outcome, Task, able, share_trees
-from aucstudio.engine.crossfit.folds import best_alone, draw_folds, lead_of, nested_scores
+from aucstudio.engine.crossfit.folds import (
+    best_alone,
+    draw_folds,
+    fewest_units,
+    fold_numbers,
+    lead_of,
+    nested_scores,
+)
 from aucstudio.engine.crossfit.members import Member
-from aucstudio.engine.ensembles.selection import BAGS, STEPS, Criterion, choose_weights
+from aucstudio.engine.ensembles.selection import (
+    BAGS,
+    MOST_ROWS,
+    STEPS,
+    Criterion,
+    choose_weights,
+)
 from aucstudio.engine.monitor import Check, Monitor, Stopped
 from aucstudio.engine.roc import SAMPLING
 from aucstudio.project.runs.rows import in_threads, processors
@@ -51,6 +67,9 @@ CLOSING = 0.5
 
 _OVERHEAD = 0.05  # seconds of a fit that its estimate leaves out
 _BAGS = 5  # of the selections that only estimate the combination
+_SHARE = 0.5  # of the time for models of a sample of the rows; the rest is for fits on all
+_UNKNOWN = 2.0  # times the estimates: scoring the other rows, and programs that begin to run
+_FEWEST = 60  # rows, or groups with rows, of a class in such a sample
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,8 +119,12 @@ class CandidateComparison:
     declared : ndarray or None
         The weights in the scale of the table, which matters to frequencies.
     weight_kind : {"sampling", "frequency"}
+    pace : float
+        Seconds by the clock that this machine takes for one of computing.
     course : list of Milestone
         The estimate of a method whenever one of its members was fitted on all folds.
+    every : int
+        Models are trained on one row of so many, 1 for all rows.
     """
 
     X: Array
@@ -117,6 +140,7 @@ class CandidateComparison:
     report: Report
     declared: Array | None = None
     weight_kind: str = SAMPLING
+    pace: float = 1.0
 
     def __post_init__(self) -> None:
         self._folds = draw_folds(self.positive, self.groups, self.folds, self.seed)
@@ -127,20 +151,43 @@ class CandidateComparison:
         self._estimates: dict[tuple[Member, ...], CriterionEstimate] = {}
         made, self._unfit = able(self.entrants, *class_counts(self.positive), self.X.shape[1])
         estimators = {member: share_trees(one, self.n_folds) for member, one in made.items()}
-        rows = self.X, self.positive, self._folds
+        self._at_once = processors()
+        self.every = self.sampling(estimators)
+        folds = self._folds
+        if self.every > 1:
+            # With the seed of the folds the sample would be rows of one fold.
+            drawn = fold_numbers(self.positive, self.groups, self.every, self.seed + 1) == 0
+            folds = [(train[drawn[train]], held) for train, held in folds]
+        rows = self.X, self.positive, folds
         self.fits = CrossFit(*rows, estimators, self.criterion, Monitor(), self.weights)
         self._unfit |= self.fits.failed  # by then those that take no weights
-        largest = max((len(train) for train, _ in self._folds), default=0) / len(self.positive)
-        m, n = (round(largest * count) for count in class_counts(self.positive))
         self._expected = {
-            member: _OVERHEAD + (one.estimate(m, n, self.X.shape[1]).seconds or 0.0)
+            member: self._expectation(one, self.every)
             for member, one in estimators.items()
             if member not in self.fits.failed
         }
         self._admitted: dict[Member, bool] = {}
         self._under_way: dict[Task, None] = {}
-        self._lock, self._at_once = threading.Lock(), processors()
+        self._lock = threading.Lock()
         self._after = 0.0
+
+    def sampling(self, estimators: dict[Member, AUCClassifier]) -> int:
+        """Choose the sample so that one member of each method fits into its share of the time."""
+        firsts = {member.method: one for member, one in reversed(estimators.items())}.values()
+        fits, every = _UNKNOWN * self.pace * self.n_folds / self._at_once, 1
+        left, share = self.budget.seconds - self.budget.spent, 1.0 / (1.0 + self.growth)
+        most = fewest_units(self.positive, self.groups) // _FEWEST
+        while fits * sum(self._expectation(one, every) for one in firsts) > share * left:
+            every, share = 2 * every, _SHARE
+            if every > most:
+                return every // 2
+        return every
+
+    def _expectation(self, estimator: AUCClassifier, every: int) -> float:
+        """Predict the seconds of a fit on one row of so many of those of a fold."""
+        largest = max((len(train) for train, _ in self._folds), default=0) / len(self.positive)
+        m, n = (round(largest * count / every) for count in class_counts(self.positive))
+        return _OVERHEAD + (estimator.estimate(m, n, self.X.shape[1]).seconds or 0.0)
 
     @property
     def n_folds(self) -> int:
@@ -179,11 +226,13 @@ class CandidateComparison:
     def _order(self) -> list[Member]:
         """Order members: the fastest, then one of each method, then a second one of each.
 
-        Among these come those that train for the range, then those that need the least time.
+        Among these come those that train for the range, then those that need the least time; of
+        models of a sample those that need the least time, so that many methods are tried.
         """
         turns, keys = Counter[str](), {}
         for member, seconds in self._expected.items():
             ranged = self.criterion.share > 0 and "fpr_range" in dict(member.params)
+            ranged &= self.every == 1
             keys[member] = turns[member.method], not ranged, round(seconds, 1)
             turns[member.method] += 1
         fastest = min(keys, key=lambda member: keys[member][2], default=None)
@@ -197,7 +246,8 @@ class CandidateComparison:
         """Report what is done and what is being fitted; return whether the user stopped it."""
         with self._lock:
             now = list(dict.fromkeys(member.text for member, _ in self._under_way))
-        done = f"{len(self._known)} of {len(self.entrants)} candidates done"
+        methods = {member.method for member in self.entrants}
+        done = f"{len(self.methods())} of {len(methods)} methods tried"
         self.report(" · ".join([done, *now]))
         return self.budget.stopped()
 
@@ -230,7 +280,7 @@ class CandidateComparison:
                 own = self._time_of(member)
                 under_way = [m for m, yes in self._admitted.items() if yes and m not in self.ready]
                 left = sum(self._time_of(m) for m in under_way) + own
-                needed = (1.0 + self.growth) * left + self._after
+                needed = (1.0 + (self.growth if self.every == 1 else 0.0)) * left + self._after
                 is_first = not self._admitted
                 self._admitted[member] = is_first or not self.budget.is_over(needed)
             return self._admitted[member] and member not in self.fits.failed
@@ -240,7 +290,7 @@ class CandidateComparison:
         known = dict(self.seconds)
         own = [seconds for (one, _), seconds in known.items() if one == member]
         expected = sum(self._expected[one] for one, _ in known)
-        pace = sum(known.values()) / expected if known else 1.0
+        pace = sum(known.values()) / expected if known else self.pace
         a_fit = float(np.mean(own)) if own else pace * self._expected[member]
         return (self.n_folds - len(own)) * a_fit / self._at_once
 
@@ -248,12 +298,16 @@ class CandidateComparison:
         """Predict the seconds that the tests and the final refit will take."""
         testing = sum(map(self.seconds_of_test, (*self.methods(), COMBINATION)))
         nested = self._seconds_of_choice(self.n_folds * _BAGS)
-        return MARGIN * (testing + nested + self.seconds_of_refit(COMBINATION)) + CLOSING
+        refit = max(map(self.seconds_of_refit, (*self.methods(), COMBINATION)))
+        after = MARGIN * (testing + nested + refit) + CLOSING
+        return after if self.every == 1 else min(after, (1.0 - _SHARE) * self.budget.seconds)
 
     def seconds_of_refit(self, method: str) -> float:
         """Predict the seconds of refitting a method, or the combination, on all labelled rows."""
         if method != COMBINATION:
             return self.growth * self.seconds_of_test(method)
+        if self.every > 1:  # which is not done
+            return 0.0
         fits = [self.seconds[member, k] for member in self.ready for k in range(self.n_folds)]
         return self.growth * (sum(fits) / self._at_once + self._seconds_of_choice(BAGS))
 
@@ -312,10 +366,13 @@ class CandidateComparison:
         """Select the final model by the training rows alone.
 
         The combination, unless the best single method leads it by :data:`ERRORS` standard errors.
+        Of models of a sample the best single one for which there is time, if there is one: it is
+        yet to be trained on all rows.
         """
         ready = self.ready
-        best = max(ready, key=self.measure)
-        if len(ready) == 1:
+        able = [m for m in ready if self.every > 1 and not self._is_too_slow(m)]
+        best = max(able or ready, key=self.measure)
+        if able or len(ready) == 1:
             return Selection(best, self._alone((best,)))
         single, combined = self._nested(tuple(ready)), self._combination
         rows = self.criterion, self.positive, single, combined, self.weights, self.groups
@@ -323,6 +380,10 @@ class CandidateComparison:
         if lead > ERRORS * error:
             return Selection(best, self._alone(tuple(ready)), lead, error)
         return Selection(None, self.combined, lead, error)
+
+    def _is_too_slow(self, member: Member) -> bool:
+        """Return whether no time is left for a fit of a method on all training rows."""
+        return self.budget.is_over(MARGIN * self.seconds_of_test(member.method) + CLOSING)
 
     @functools.cached_property
     def combined(self) -> CriterionEstimate:
@@ -367,9 +428,11 @@ class CandidateComparison:
 
     @functools.cached_property
     def _evaluation(self) -> float:
-        """The seconds of computing the criterion once: the least, as the first may compile it."""
-        scores = np.linspace(0.0, 1.0, len(self.positive))
-        return min(timeit.repeat(lambda: self.criterion(self.positive, scores), number=1))
+        """The seconds of computing the criterion of a bag: the least, as the first may compile."""
+        classes = (np.flatnonzero(of)[:MOST_ROWS] for of in (self.positive, ~self.positive))
+        rows = np.concatenate([*classes])
+        scores, positive = np.linspace(0.0, 1.0, len(rows)), self.positive[rows]
+        return min(timeit.repeat(lambda: self.criterion(positive, scores), number=1))
 
     def _weights_of(self, rows: Index) -> Array | None:
         return None if self.weights is None else self.weights[rows]

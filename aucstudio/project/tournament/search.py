@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from aucstudio.engine.ensembles.selection import Criterion
 from aucstudio.engine.inference import holm
 from aucstudio.engine.monitor import Stopped
 from aucstudio.engine.roc import SAMPLING
-from aucstudio.notices import texts
+from aucstudio.notices import text, texts
 from aucstudio.notices.words import seconds_words
 from aucstudio.project.data.preparing.preparation_choice import USUAL, PreparationChoice
 from aucstudio.project.data.table import Table
@@ -243,10 +244,12 @@ class _Search:
         split = self._split = draw_held_out(table, validation, self.folds)
         self._held = self._held_classes(split)
         labelled, places = np.flatnonzero(table.labelled()), counted_places(table, split.train)
+        began = time.monotonic(), time.process_time()
         # Prepared as for the combination, which consists of the models of the comparison.
         preparation = learn(METHODS[COMBINATION], table, labelled[split.train], request.preparation)
         X = prepared(preparation, table, labelled[places])
         assert isinstance(X, np.ndarray)
+        taken = time.monotonic() - began[0], time.process_time() - began[1]
         positive = table.is_positive()[places]
         groups = None if table.groups is None else table.groups.part(places).codes
         declared = None if table.weights is None else table.weights[places]
@@ -259,7 +262,9 @@ class _Search:
         parts = X, positive, groups, weights, criterion, list(members), self.folds, seed
         growth = 0.0 if self._is_whole else (len(labelled) / len(places)) ** _COST_OF_ROWS
         kind = table.weight_kind or SAMPLING
-        return CandidateComparison(*parts, self.budget, growth, self._report, declared, kind)
+        pace = max(1.0, taken[0] / taken[1]) if taken[1] > 0 else 1.0
+        given = self.budget, growth, self._report, declared, kind, pace
+        return CandidateComparison(*parts, *given)
 
     @property
     def _is_whole(self) -> bool:
@@ -360,6 +365,9 @@ class _Search:
         """Refit the selected entry on all labelled rows, if the time suffices."""
         if self._is_whole:
             return
+        if method == COMBINATION and self._comparison.every > 1:
+            self.result.not_refit = "its models were trained on a sample for lack of time"
+            return
         self._report(f"training {method} on all rows")
 
         def over(_: object = None) -> bool:
@@ -381,12 +389,14 @@ class _Search:
         """Run an entry on the held-out rows; return why there is no record otherwise."""
         stopped, fitted = self.budget.stopped, entry.method == COMBINATION
         is_first = entry.method == self._first
-        is_over = stopped if is_first else lambda: self.budget.is_over(self._kept + CLOSING)
+        kept = 0.0 if is_first else self._kept
+        only = is_first and len(self._entries) == 1  # without it there is no result
+        is_over = stopped if only else lambda: self.budget.is_over(kept + CLOSING)
         # A stop does not prevent the test of the combination, which is fitted already.
         listen: Listener | None = None if fitted else lambda _: is_over()
-        kept = self._comparison.outcomes if fitted else None
+        outcomes = self._comparison.outcomes if fitted else None
         self._report(f"held-out rows, {entry.method}")
-        text = Member.of(entry.method, **entry.params).text
+        member = Member.of(entry.method, **entry.params).text
         planned = entry.method, entry.params, self.validation, self.result.band
         try:
             experiment = plan_on(self.table, *planned, preparation=self.request.preparation)
@@ -394,11 +404,11 @@ class _Search:
                 experiment = experiment.tested_on(self._test_table)
         except ValueError as error:
             self._failed.append(entry.method)
-            return f"{text}: {error}"
-        record = execute(experiment, self.table, self._test_table, listen, only=0, kept=kept)
+            return f"{member}: {error}"
+        record = execute(experiment, self.table, self._test_table, listen, only=0, kept=outcomes)
         if record.error:
             self._failed.append(entry.method)
-            return f"{text}: {record.error}"
+            return f"{member}: {record.error}"
         if record.status != DONE or not record.splits:
             return "the search was stopped" if stopped() else "the time limit was reached"
         return self._stored(record)
@@ -424,7 +434,9 @@ class _Search:
         caution = few_rows_words(self.table, self.validation)
         tables = self.table, self._test_table
         groups = group_notes(self.validation, *tables, [self._split])
-        return (*texts((*self._shared, *groups)), *filter(None, [caution]))
+        every = self._comparison.every
+        sampled = text("search_sampled", every=every) if every > 1 else ""
+        return (*texts((*self._shared, *groups)), *filter(None, [sampled, caution]))
 
 
 def _inner(entry: Standing) -> float:

@@ -368,7 +368,8 @@ class Plot(pg.GraphicsView):
         if self._is_ringed:
             painter = QPainter(self.viewport())
             painter.setPen(QPen(QColor(current_theme().accent), 2.0))
-            painter.drawRect(self.viewport().rect().adjusted(1, 1, -1, -1))
+            # Around the curves: titles of axes reach the edges of the plot.
+            painter.drawRect(self.mapFromScene(self._box.sceneBoundingRect()).boundingRect())
             painter.end()
 
     # ------------------------------------------------------------- the button

@@ -64,8 +64,9 @@ class RocSketch:
             if line.getData()[0] is None or not len(line.getData()[0]):
                 continue
             at = k / (len(names) + 1)
-            item = pg.TextItem(name, color=current_theme().text, anchor=(0, 0))
+            item = pg.TextItem(name, color=line.opts["pen"].color(), anchor=(0, 0))
             item.setPos(at, float(np.interp(at, *line.getData())))
+            item.setZValue(10)  # above the lines
             self._names.append(item)
         self.plot.addItem(*self._names, ignoreBounds=True)
 

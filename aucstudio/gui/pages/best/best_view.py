@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from aucstudio.engine.params import InvalidSetting
 from aucstudio.gui.common.buttons import primary, push_button
 from aucstudio.gui.common.controls import Verb, fill_combo
+from aucstudio.gui.common.curve_figures import run_curves
 from aucstudio.gui.common.layouts import LEFT, STRETCH, across, down, keep_room
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.view import PageView
@@ -30,6 +31,8 @@ from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
 from aucstudio.project.data.validation import FOLDS, HOLD_OUT
 from aucstudio.project.errors import InputError
+from aucstudio.project.results.comparison import planned_difference
+from aucstudio.project.results.summary import WHOLE
 from aucstudio.project.tournament.standings import RUNNING, Standing, Standings, Verdict
 
 COURSE, CURVE = "course", "curve"
@@ -75,7 +78,6 @@ class BestView(PageView):
         row, session = self.controls, self.session
         begin = row.button("best_begin_button", verb=lambda: session.asked.emit("best", ()))
         self.begin = primary(begin)
-        self.stop = row.button("best_stop_button", verb=lambda: session.study.tournament.stop())
         self.doing = row.put(label("", "muted", name="best_doing"))
         self.which = row.choice("best_which_combo")
         row.addStretch(1)
@@ -114,8 +116,6 @@ class BestView(PageView):
         running = held.live is not None
         self.begin.setVisible(not running)
         self.begin.setEnabled(self.session.table is not None)
-        self.stop.setVisible(running)
-        self.stop.setText("Stop now" if held.stopping else "Stop")
         self.doing.setVisible(running)
         if held.live is not None:
             self.doing.setText(doing_words(held.live, stopping=held.stopping))
@@ -172,10 +172,24 @@ class BestView(PageView):
         else:
             self.course.show(standings)
         self._show_entry()
-        found = statement(standings)
+        found = statement(standings, self._higher_run(standings))
         self.sentence.setText(found)
         self.hint.setText("No result yet…" if standings.ended == RUNNING else found.headline)
         self._fit_board()  # the words above take their room first
+
+    def _higher_run(self, standings: Standings) -> tuple[str, float] | None:
+        """Return the listed run on the same rows that is highest, if it is above the best."""
+        best = self.session.records.get(standings.best)
+        if best is None:
+            return None
+        areas = {
+            run.look.name: run_curves(run.record).area(standings.fpr_range or WHOLE)
+            for run in self.session.shown_runs()
+            if run.record.splits and planned_difference(run.record, best) is None
+        }
+        name = max(areas, key=areas.__getitem__, default="")
+        own = run_curves(best).area(standings.fpr_range or WHOLE)
+        return (name, areas[name]) if name and areas[name] > own else None
 
     def _offer_repeat(self) -> None:
         """Offer to validate the best model like other runs if the validation draws rows."""

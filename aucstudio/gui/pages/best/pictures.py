@@ -34,7 +34,7 @@ from aucstudio.project.tournament.standings import Milestone, Standings
 
 _ALPHA = 44
 _REACH = 1.03  # of the time, where the last mark would be cut
-_AIR = 0.12  # above the highest, and below the lowest
+_AIR, _LEAST_AIR = 0.12, 0.01  # above the highest and below the lowest; beyond 0 and 1
 _APART = 0.2  # of the time that is drawn, between the names of two leaders
 _MINUTES = 180.0  # seconds, from which on the axis counts minutes
 
@@ -156,7 +156,8 @@ class CoursePlot:
         if judged:
             entries.append(("the best, on held-out rows", pen(theme.text, 2.0)))
         self.legend.explain(entries)
-        heights = finite_range(np.array([*y, *judged]), _AIR)
+        low, high = finite_range(np.array([*y, *judged]), _AIR)
+        heights = max(low, -_LEAST_AIR), min(high, 1.0 + _LEAST_AIR)
         self.plot.set_whole((0.0, max(_REACH * end, 1e-3)), heights)
 
     def _name_leaders(self, leaders: Sequence[Milestone], unit: float, end: float) -> None:

@@ -119,8 +119,11 @@ def members_words(standings: Standings) -> str:
     return f"{rows} {text('best_weights', weights=weights)}" if named else rows
 
 
-def statement(standings: Standings) -> Statement:
-    """Describe the state or the result of a search."""
+def statement(standings: Standings, higher: tuple[str, float] | None = None) -> Statement:
+    """Describe the state or the result of a search.
+
+    ``higher`` names a listed run that is above the best one on the same rows, with its figure.
+    """
     file, ended = _file(standings), standings.ended
     known = [one for one in standings.entries if one.inner is not None]
     if ended == RUNNING and not known:
@@ -136,8 +139,18 @@ def statement(standings: Standings) -> Statement:
         return Statement.of(head, *remarks)
     found = standings.verdict or Verdict(text("best_none"))
     headline, why = _headline(standings) or found.best, why_lower(standings)[1]
+    above = (
+        ""
+        if higher is None
+        else text(
+            "best_below_run",
+            name=higher[0],
+            value=higher[1],
+            in_range=standings.fpr_range is not None,
+        )
+    )
     return Statement.of(
-        typeset(" ".join(filter(None, (headline, _untried(standings))))),
+        typeset(" ".join(filter(None, (above, headline, _untried(standings))))),
         text("best_tested_file", file=file) if file else "",
         as_sentence(standings.error) if standings.error else "",
         *map(typeset, dict.fromkeys((found.choice, why, found.runner_up, found.settles))),
@@ -161,14 +174,14 @@ def _file(standings: Standings) -> str:
 
 
 def _untried(standings: Standings) -> str:
-    """Count the methods without a result if some were not tried before the search had to end."""
-    left = sum(one.state == LEFT and not one.tried for one in standings.entries)
-    failed = sum(one.state in (FAILED, UNABLE) for one in standings.entries)
-    total, ended = len(standings.entries), standings.ended
+    """Count the methods that were tried if some were not before the search had to end."""
+    methods = [one for one in standings.entries if one.method != COMBINATION]
+    left = sum(one.state == LEFT and not one.tried for one in methods)
+    failed, ended = sum(one.state in (FAILED, UNABLE) for one in methods), standings.ended
     if not left or ended not in (TIME, STOPPED):
         return ""
-    counts = {"count": left + failed, "left": left, "failed": failed or None}
-    return text("best_untried", total=total, ended=ended, **counts)
+    tried, counts = len(methods) - left - failed, {"left": left, "failed": failed or None}
+    return text("best_untried", tried=tried, total=len(methods), ended=ended, **counts)
 
 
 def _headline(standings: Standings) -> str:

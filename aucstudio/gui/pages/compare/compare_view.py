@@ -24,6 +24,7 @@ from aucstudio.gui.pages.compare.tables import PicturePage, TablesPage, pair_fig
 from aucstudio.gui.pages.compare.words import ShownComparison, compare_checked
 from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.session import Session
+from aucstudio.notices import text
 from aucstudio.project.errors import InputError
 from aucstudio.project.results.comparison import CORRECTION_NAMES, Comparison, rows_words
 from aucstudio.project.results.page import Block, markdown_blocks, tables_as_csv, tables_as_latex
@@ -250,9 +251,9 @@ class CompareView(PageView):
         said = texts.pair_sentence(pair, shown.measure, rows_words(record))
         forecast = texts.forecast_words(pair, record, tests)
         apart = *notices.texts(pair.notices), shown.left_out(place)
-        headline = " ".join(filter(None, (said.headline, *apart)))
-        rest = said.more, forecast, texts.tally_words(found.pairs)
-        self.sentence.setText(Statement.of(headline, *rest))
+        units = text("counted_units", weight=None, groups=record.experiment.data.groups).strip()
+        rest = said.more, forecast, units, texts.tally_words(found.pairs)
+        self.sentence.setText(Statement.of(said.headline, *apart, *rest))
 
     # ------------------------------------------------------------- user actions
 

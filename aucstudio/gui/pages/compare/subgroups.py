@@ -122,6 +122,7 @@ class GroupsPage(Panes):
         target = session.focus.target
         key: Key = (run.record, table.sha256, column, cuts, session.plan.band, target)
         key = (*key, session.stakes)
+        is_other = self._run is None or self._run.record is not run.record
         self._run = run
 
         def work(_post: object) -> Subgroups:
@@ -133,7 +134,7 @@ class GroupsPage(Panes):
             return subgroups(record, rows, column, band, cuts, thresholds)
 
         if self._answer.ask(key, work):
-            if self.found is not None and self.found.column != column:
+            if self.found is not None and (is_other or self.found.column != column):
                 self._clear()
             self.concluded.emit(text("groups_computed", name=run.look.name, column=column))
 
@@ -196,7 +197,8 @@ class GroupsPage(Panes):
 
     def report_blocks(self) -> list[Block]:
         """Return the levels that are or were shown last, for a report."""
-        if self.found is None or self._run is None or self.session.run(self._run.record.id) is None:
+        shown = None if self._run is None else self.session.run(self._run.record.id)
+        if self.found is None or self._run is None or shown is None or not shown.look.visible:
             return []
         title = f"{self._run.look.name} by {self.found.column}"
         return sheet_blocks(title, self.table, self._words.text)
@@ -204,7 +206,7 @@ class GroupsPage(Panes):
     def _draw_curves(self, groups: Sequence[Subgroup]) -> None:
         chosen, looks = self.table.currentIndex().row(), _looks(groups)
         if 0 <= chosen < len(groups) and len(groups[chosen].curve[0]):
-            looks.setdefault(chosen, RunLook(groups[chosen].level, -1 - _MOST_DRAWN))
+            looks.setdefault(chosen, RunLook(groups[chosen].level, _MOST_DRAWN))
         pens = [run_pen(look, 3.4 if k == chosen else 1.8) for k, look in looks.items()]
         curves = [(*groups[k].curve, pen) for k, pen in zip(looks, pens, strict=True)]
         self.picture.show(curves, self.session.plan.band if groups else None)
@@ -238,13 +240,10 @@ class GroupsPage(Panes):
 
 
 def _looks(groups: Sequence[Subgroup]) -> dict[int, RunLook]:
-    """Return a grey for each place of a drawn level, as colours are those of runs.
-
-    The levels with the most positives are drawn.
-    """
+    """Return a look for each place of a drawn level: those with the most positives are drawn."""
     known = [k for k, group in enumerate(groups) if len(group.curve[0])]
     drawn = sorted(sorted(known, key=lambda k: -groups[k].positives)[:_MOST_DRAWN])
-    return {k: RunLook(groups[k].level, -1 - n) for n, k in enumerate(drawn)}
+    return {k: RunLook(groups[k].level, n) for n, k in enumerate(drawn)}
 
 
 def _rows_of(name: str, record: RunRecord, table: Table) -> Table:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 from aucstudio.gui.common.layouts import RIGHT, STRETCH, Panes, across, down, holding
 from aucstudio.gui.common.plain_text import plain_tooltip, tip_text
 from aucstudio.gui.common.plotting import MARKER, faded, swatch
+from aucstudio.gui.common.sentence import wrapped
 from aucstudio.gui.common.table import Index, Row, SheetTable, in_columns, worded_columns
 from aucstudio.gui.common.theme import current_theme, run_colour, scaled
 from aucstudio.gui.common.widgets import bold, label, named
@@ -130,7 +131,7 @@ def pair_figures(shown: ShownComparison) -> dict[str, list[Any]]:
 
 _TALLY = "Win/tie/\nloss"
 _TINT = 64
-_AROUND = 10  # pixels beside the text of a cell: the padding, and the margin of the style
+_AROUND = 16  # pixels beside the text of a cell: the padding, and the margin of the style
 _NAME_WIDTH = 92  # at least, where the names need as much
 
 _CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -142,13 +143,17 @@ class PairMatrix(QAbstractTableModel):
 
     Attributes
     ----------
+    looks : sequence of RunLook
+    names : sequence of str
+        Of the runs, as they are shown beside the rows.
     longest : str
         A line as wide as the widest one of a pair.
     """
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._looks: Sequence[RunLook] = ()
+        self.looks: Sequence[RunLook] = ()
+        self.names: Sequence[str] = ()
         self._about = "", ""
         self._cells: dict[tuple[int, int], PairComparison] = {}
         self._standings: list[str] = []
@@ -157,14 +162,15 @@ class PairMatrix(QAbstractTableModel):
     def show_comparison(self, shown: ShownComparison) -> None:
         """Show a comparison."""
         self.beginResetModel()
-        self._looks = shown.looks
+        self.looks = shown.looks
+        self.names = [look.name for look in shown.looks]
         self._about = shown.measure, rows_words(shown.runs[0].record)
         self._cells = {}
         for i, j, pair in shown.found.places():
             self._cells[i, j], self._cells[j, i] = pair, pair.turned()
-        known = [abs(pair.difference) for pair in shown.found.pairs if abs(pair.difference) > 0]
-        # The smallest difference has the most decimals.
-        self.longest = words.figure_words(min(known, default=0.001), "+").rjust(len("< 0.001"), "0")
+        lines = (line for pair in self._cells.values() for line in _pair_cell(pair).split("\n"))
+        measure = QFontMetrics(bold(QFont())).horizontalAdvance
+        self.longest = max({*lines}, key=measure, default="")
         self._standings = [
             f"{text('wins_ties_losses', standing=standing)}\nrank {rank_cell(standing)}"
             for standing in shown.found.standings()
@@ -172,10 +178,10 @@ class PairMatrix(QAbstractTableModel):
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008  (Qt's signature)
-        return 0 if parent.isValid() else len(self._looks)
+        return 0 if parent.isValid() else len(self.looks)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() or not self._looks else len(self._looks) + 1
+        return 0 if parent.isValid() or not self.looks else len(self.looks) + 1
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         is_pair = (index.row(), index.column()) in self._cells
@@ -185,16 +191,16 @@ class PairMatrix(QAbstractTableModel):
         self, section: int, orientation: Qt.Orientation, role: int = _ROLE.DisplayRole
     ) -> Any:
         across = orientation == Qt.Orientation.Horizontal
-        if section >= len(self._looks):
+        if section >= len(self.looks):
             if role == _ROLE.ToolTipRole:
                 return text("tally_tip")
             return _TALLY if role == _ROLE.DisplayRole else None
         if role == _ROLE.DisplayRole:
-            return f" {section + 1}" if across else f" {section + 1}  {self._looks[section].name}"
+            return f" {section + 1}" if across else f" {section + 1}  {self.names[section]}"
         if role == _ROLE.ToolTipRole:
-            return tip_text(self._looks[section].name)
+            return tip_text(self.looks[section].name)
         if role == _ROLE.DecorationRole:
-            return swatch(self._looks[section], MARKER)
+            return swatch(self.looks[section], MARKER)
         if role == _ROLE.TextAlignmentRole and not across:
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         return None
@@ -205,27 +211,32 @@ class PairMatrix(QAbstractTableModel):
         place = index.row(), index.column()
         if place in self._cells:
             return self._pair_data(*place, role)
-        last = index.column() == len(self._looks)
+        last = index.column() == len(self.looks)
         return self._standings[index.row()] if last and role == _ROLE.DisplayRole else None
 
     def _pair_data(self, row: int, column: int, role: int) -> Any:
         """Return what a cell shows of its pair; the tint repeats the weight and the sign."""
         pair = self._cells[row, column]
         if role == _ROLE.DisplayRole:
-            difference = words.figure_words(pair.difference, "+")
-            known = f"{difference}\n{words.p_number(pair.p_corrected)}"
-            return "–" if pair.refused else "alike" if pair.alike else known
+            return _pair_cell(pair)
         if role in (_ROLE.ToolTipRole, _ROLE.AccessibleTextRole):
             sentence = pair_sentence(pair, *self._about).text
             return tip_text(sentence) if role == _ROLE.ToolTipRole else sentence
         if role == _ROLE.FontRole and pair.significant:
             return bold(QFont())
         if role == _ROLE.BackgroundRole and pair.significant:
-            better = self._looks[row if pair.difference >= 0 else column]
+            better = self.looks[row if pair.difference >= 0 else column]
             return faded(run_colour(current_theme(), better.colour), _TINT)
         if role == _ROLE.ForegroundRole and not pair.significant:
             return QColor(current_theme().muted)
         return None
+
+
+def _pair_cell(pair: PairComparison) -> str:
+    """Write the difference of a pair and its p-value in two lines."""
+    difference = words.figure_words(pair.difference, "+")
+    known = f"{difference}\n{words.p_number(pair.p_corrected)}"
+    return "–" if pair.refused else "alike" if pair.alike else known
 
 
 class MatrixTable(QTableView):
@@ -234,6 +245,7 @@ class MatrixTable(QTableView):
     def __init__(self, model: PairMatrix) -> None:
         super().__init__()
         self.setModel(model)
+        self._matrix = model
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setShowGrid(False)
         self.setIconSize(MARKER)
@@ -245,21 +257,25 @@ class MatrixTable(QTableView):
             header.setHighlightSections(False)
             header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
             header.setIconSize(MARKER)
-        # Cut short, two lines would become one.
-        self.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideNone)
-        self.verticalHeader().setTextElideMode(Qt.TextElideMode.ElideMiddle)
+            # Cut short, two lines would become one.
+            header.setTextElideMode(Qt.TextElideMode.ElideNone)
 
-    def fit(self, longest: str) -> None:
+    def fit(self) -> None:
         """Make all cells of a pair large enough for a line, and leave the names the rest."""
         header, side = self.horizontalHeader(), self.verticalHeader()
         tally, metrics = self.model().rowCount(), QFontMetrics(bold(self.font()))
-        wide = metrics.horizontalAdvance(longest) + _AROUND
+        wide = metrics.horizontalAdvance(self._matrix.longest) + _AROUND
         for column in range(tally):
             self.setColumnWidth(column, max(header.sectionSizeHint(column), wide))
         self.setColumnWidth(tally, max(wide, self.sizeHintForColumn(tally)))
         side.setDefaultSectionSize(max(side.sectionSizeHint(0), self.sizeHintForRow(0)))
         bar = self.verticalScrollBar().sizeHint().width() + 2 * self.frameWidth()
-        side.setMaximumWidth(max(_NAME_WIDTH, self.width() - header.length() - bar))
+        room = max(scaled(_NAME_WIDTH), self.width() - header.length() - bar)
+        side.setMaximumWidth(room)
+        own = QFontMetrics(side.font())
+        beside = MARKER.width() + own.horizontalAdvance(" 88  ") + _AROUND
+        names = (look.name for look in self._matrix.looks)
+        self._matrix.names = [wrapped(name, 2, room - beside, own) for name in names]
 
     def wanted_height(self) -> int:
         """Return the height without a scroll bar."""
@@ -337,7 +353,7 @@ class PicturePage(Panes):
 
     def fit(self) -> None:
         """Use the available width."""
-        self.table.fit(self.matrix.longest)
+        self.table.fit()
         self.forest.write_names()
         if not self._moved:
             heading = self.heading.heightForWidth(self.width())

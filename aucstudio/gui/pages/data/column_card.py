@@ -32,7 +32,7 @@ from aucstudio.gui.common.widgets import (
 from aucstudio.notices import text
 from aucstudio.notices.words import counted
 from aucstudio.project.data.columns import NUMERIC_ROLES, ROLES, Column
-from aucstudio.project.data.findings.column_areas import VALUE
+from aucstudio.project.data.findings.column_areas import PRESENCE, SHARE, VALUE
 from aucstudio.project.data.text import dates
 from aucstudio.project.survey.columns import ColumnSummary, Distribution, Figures
 
@@ -41,7 +41,7 @@ _AIR, _GAP = 14, 8  # for the scroll bar; between figures
 _HEAD_WIDTH = 56
 _MOST_SIGNS = 8  # of a number in a cell
 _HEIGHT, _ROC_HEIGHT, _BAR = 150, 170, 20
-_NAME_WIDTH = 84
+_NAME_WIDTH = 104
 _FILL = 56
 _FIGURES = {
     "rows": "Rows",
@@ -265,12 +265,13 @@ def area_sentence(summary: ColumnSummary) -> Statement:
     interval = None if math.isnan(area.low) else (area.low, area.high)
     separates = not area.low <= 0.5 <= area.high
     code = "data_area" if separates else "data_no_separation"
-    facts = {"positive": positive, "negative": negative, "by": summary.by}
+    by = summary.by if summary.by in (VALUE, SHARE, PRESENCE) else "part"
+    facts = {"positive": positive, "negative": negative, "by": by, "part": summary.by}
     head = text(code, **facts, area=area.value, interval=interval)
     if summary.by == VALUE and (interval is None or not separates):
         return Statement(head)
-    by = text(f"data_area_by_{summary.by}", high=area.value >= 0.5, positive=positive)
-    return Statement(head, by)
+    more = text(f"data_area_by_{by}", high=area.value >= 0.5, positive=positive)
+    return Statement(head, more)
 
 
 def column_sentence(summary: ColumnSummary) -> Statement:
@@ -286,6 +287,9 @@ def spread_words(summary: ColumnSummary) -> str:
     found = summary.distribution
     if not found.shares.size:
         return text("data_no_value")
+    if found.others:
+        classes = bool(summary.class_names)
+        return text("data_levels_not_drawn", others=found.others, classes=classes)
     ends = (found.below, "below"), (found.above, "above")
     outside = [f"{counted(count, 'value')} {side}" for count, side in ends if count]
     return text("data_not_drawn", outside=outside) if outside else ""

@@ -11,22 +11,21 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 
-from aucstudio.gui.common.buttons import Fold, make_action, push_button
+from aucstudio.gui.common.buttons import make_action, push_button
 from aucstudio.gui.common.column_controls import role_words
-from aucstudio.gui.common.layouts import across, down, scrolled
-from aucstudio.gui.common.rows_model import file_facts
+from aucstudio.gui.common.layouts import across, down
 from aucstudio.gui.common.table import ColumnSpec, TableModel, TableView
 from aucstudio.gui.common.theme import scaled
 from aucstudio.gui.common.widgets import label, named, search_field, show_note
 from aucstudio.gui.state.background import Answer, delayed, ticking
 from aucstudio.notices import text
 from aucstudio.notices.controls import control_words
-from aucstudio.notices.words import as_sentence, figure_words
+from aucstudio.notices.words import figure_words
 from aucstudio.project.data.columns import NUMERIC_ROLES, ROLES, Column, spell_cell
 from aucstudio.project.data.table import Table
 from aucstudio.project.survey.columns import Classes, ColumnAreas
 
-_NAME, _AREA, _ROLE = 0, 1, 4
+_NAME, _AREA, _COUNTS, _ROLE = 0, 1, (2, 3), 4
 _AIR = 20  # pixels around a role
 _LINE = 24
 _WIDTHS = (100, 70, 54, 56, 66, 66, 84, 84)
@@ -34,7 +33,6 @@ _WIDEST_NAME = 220
 # Hidden in this order where the list is narrow: the card shows the same of the selected column.
 _LESS_IMPORTANT = (7, 6, 5, 3, 2)
 _EXAMPLES = 3
-_NOTE_LINES = 5  # in sight
 _SOON, _LOOK = 250, 200  # milliseconds
 
 
@@ -100,15 +98,11 @@ class Overview(QWidget):
         self.model = TableModel(self._columns(), self)
         self.list = self._make_list()
         self.message = label("", "muted", name="data_columns_told", wrap=True)
-        self.notes = label("", "muted", wrap=True, name="columns_notes")
-        area = scrolled(self.notes, "columns_notes_area", "Notes on the import")
-        area.setMaximumHeight(self.notes.fontMetrics().lineSpacing() * _NOTE_LINES)
-        self.remarks = Fold("columns_notes_button", "Import", [area])
         self.list.ensurePolished()
         self._fit_columns()
         above = across((self.search, 1), self.role_button)
         below = across((self.message, 1), self.list.hidden_button)
-        self.setLayout(down(above, (self.list, 1), below, self.remarks, gap=4))
+        self.setLayout(down(above, (self.list, 1), below, gap=4))
         self._typing = delayed(self, _SOON, self._on_search)
         self.search.textChanged.connect(lambda _text: self._typing.start())
         self._look = ticking(self, _LOOK, self._on_look)
@@ -118,6 +112,7 @@ class Overview(QWidget):
         menu = QMenu(self.role_button)
         menu.setToolTipsVisible(True)
         menu.aboutToShow.connect(self._offer_roles)
+        menu.aboutToHide.connect(self.role_button.update)  # Qt does not after a shortcut key
         self.role_button.setMenu(menu)
         tips = control_words("column_role_tip")["choices"]
         return {
@@ -196,6 +191,9 @@ class Overview(QWidget):
         widths = [scaled(width) for width in _WIDTHS]
         longest = max(room(role_words(role)) for role in ROLES) + scaled(_AIR)
         widths[_ROLE] = max(widths[_ROLE], longest)
+        most = room(f"{0 if self._table is None else self._table.rows:,}") + scaled(_AIR)
+        for place in _COUNTS:
+            widths[place] = max(widths[place], most)
         names = min(self.list.sizeHintForColumn(_NAME), scaled(_WIDEST_NAME))
         widths[_NAME] = max(widths[_NAME], names)
         for place, width in enumerate(widths):
@@ -222,9 +220,6 @@ class Overview(QWidget):
             self.model.replace(range(len(table.columns)), int)
         else:
             self.model.show_items(() if table is None else range(len(table.columns)))
-        self.remarks.setVisible(table is not None)
-        if table is not None:
-            self.notes.setText("\n".join([file_facts(table), *map(as_sentence, table.notes)]))
         self._on_search()
         if before is None or table is None or before.sha256 != table.sha256:
             self._fit_columns()
@@ -333,7 +328,8 @@ class Overview(QWidget):
 
 def _ranked(table: Table) -> tuple[object, ...]:
     """Return what the areas of a table depend on: not its roles."""
-    return table.label, table.positive, table.absent, [c.different for c in table.columns]
+    cells = [column.different for column in table.columns]
+    return table.label, table.positive, table.absent, table.parts, cells
 
 
 def _can_be(column: Column, role: str) -> bool:

@@ -36,7 +36,7 @@ from aucstudio.project.survey.columns import Classes, ColumnSummary, sum_up
 from aucstudio.project.survey.rows import ALL, CHOSEN
 
 ROWS, COLUMNS, GAPS, CORRELATION = "rows", "columns", "gaps", "correlation"
-_LEAST_SHEET = 330  # pixels next to the card
+_LEAST_LIST, _LEAST_SHEET = 300, 600  # pixels next to the card, of the columns and of the rows
 _WIDEST = 16_777_215  # Qt's own bound
 
 
@@ -242,7 +242,8 @@ class DataView(PageView):
     def fit_page(self) -> None:
         """Show the controls of the view; the card if there is room, and always with the columns."""
         least, shows, has_table = self.card.least_width(), self.shows, self._table is not None
-        wide = self.width() >= scaled(_LEAST_SHEET) + least + self._sides.spacing()
+        beside = _LEAST_LIST if shows == COLUMNS else _LEAST_SHEET
+        wide = self.width() >= scaled(beside) + least + self._sides.spacing()
         directions = QBoxLayout.Direction
         self._sides.setDirection(directions.LeftToRight if wide else directions.TopToBottom)
         self._sides.setStretch(1, 0 if wide else 1)
@@ -273,13 +274,14 @@ class DataView(PageView):
         if column is None or table is None:
             self.card.show_column(None)
             return
-        used = levels_words([column], self.session.plan.preparation)
-        self.card.show_column(column, *table.limited.get(column.name, (0, "")), used=used)
+        levels = levels_words([column], self.session.plan.preparation)
+        self.card.show_column(column, *table.limited.get(column.name, (0, "")), used=levels)
         if self.card.isHidden():
             return
         # A role changes nothing of what the cells are, but for the label's. Cells that were read
         # again have another count.
-        key = column.different, column.absent, table.label, table.positive, column.role == "label"
+        used = column.absent, column.parts, column.role == "label"
+        key = column.different, table.label, table.positive, used
         if key != self._summing.key:
             self.card.show_summary(None)
             finder = self._finder

@@ -189,7 +189,8 @@ def _extras(
             about = text("data_wrong_pairs_about", name=name, split=which)
             found.append(("wrong pairs", of_run.wrong_pairs, None, about))
     extras, names = [], set(taken)
-    for name, values, part, about in found:
+    for shown, values, part, about in found:
+        name = shown.replace("\N{NO-BREAK SPACE}", " ")  # it may be the head of a file
         while name in names:
             name += "_"
         names.add(name)

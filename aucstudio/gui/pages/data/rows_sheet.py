@@ -29,7 +29,7 @@ from aucstudio.gui.pages.data.row_query import FoundRows
 from aucstudio.gui.state.background import Answer, stopping
 from aucstudio.gui.state.session import Session
 from aucstudio.notices import text
-from aucstudio.project.store.scores_file import PLAIN, csv_marks
+from aucstudio.project.store.scores_file import PLAIN, csv_form
 from aucstudio.project.survey.conditions import KNOWN, MISSING, Condition, like_cell
 from aucstudio.project.survey.rows import save_rows, tab_separated
 
@@ -38,6 +38,7 @@ _LEAST, _MOST, _AIR = 64, 260, 36  # of a column, in pixels
 _FITTED, _SAMPLE = 60, 20  # columns fitted to their first cells, and number of these cells
 _FLAGS = QItemSelectionModel.SelectionFlag
 _MOST_COPIED = 2_000_000  # cells
+_CSV = "CSV (*.csv)"
 _SAVE, _STOP = "Save ro&ws…", "Stop sa&ving"
 _CONDITIONS = {  # of a cell, by the kind of its value
     "missing": [("Only rows without a value", "like", "=")],
@@ -274,15 +275,13 @@ class RowsSheet(TableView):
         elif found is not None:
             table, columns = found.asked.table, self.model_.columns
             suggested = f"{table.path.stem}-rows.csv"
-            marks, part = csv_marks(table), next((extra.part for extra in found.extras), None)
-            kinds = (
-                ["CSV (*.csv)"] if marks == PLAIN else ["CSV as the input (*.csv)", "CSV (*.csv)"]
-            )
+            form, part = csv_form(table), next((extra.part for extra in found.extras), None)
+            kinds = ["CSV for spreadsheets (*.csv)"] * (form != PLAIN) + [_CSV]
             path, kind = prompts.ask_save_file(self, "Save the rows", suggested, ";;".join(kinds))
             if path is not None:
 
                 def save(post: Any) -> str:
-                    how = part, PLAIN if kind == "CSV (*.csv)" else marks, stopping(post)
+                    how = part, PLAIN if kind == _CSV else form, stopping(post)
                     save_rows(Path(path), columns, found.rows, table.file_rows, *how)
                     return str(path)
 

@@ -7,16 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtGui import QColor, QFontMetrics
-from PySide6.QtWidgets import QComboBox
+from PySide6.QtWidgets import QComboBox, QStackedWidget
 
 from aucstudio.engine.arrays import Array
 from aucstudio.engine.monitor import Stopped
 from aucstudio.gui.common.controls import fill_combo
-from aucstudio.gui.common.plain_text import elided
 from aucstudio.gui.common.plotting import faded, finite_range, make_plot, pen
 from aucstudio.gui.common.sentence import Statement
-from aucstudio.gui.common.theme import current_theme, run_colour, run_dash, run_symbol
+from aucstudio.gui.common.theme import current_theme, run_colour, run_dash
+from aucstudio.gui.common.whiskers import WhiskerChart, Whiskers
 from aucstudio.gui.common.widgets import quietly
 from aucstudio.gui.pages.model.model_picture import Columns, ModelPicture, ModelSubject, Post
 from aucstudio.gui.state.background import Work
@@ -29,9 +28,7 @@ from aucstudio.project.explain.trees import plain_number
 from aucstudio.project.geometry.planes import thinned
 
 _ROWS = 2_000  # of which quantiles and dependences are taken
-_MOST_LEVELS = 12
 _FAINT = 90
-_NAME_WIDTH = 96
 _COLUMN_LETTERS = 18
 
 
@@ -60,7 +57,7 @@ class ScoreCurves:
 
 
 class ShapesPart(ModelPicture[ScoreCurves]):
-    """The curve of the selected split, with the others faintly behind it."""
+    """The curve of the selected split, with the others faintly behind it; a row for each level."""
 
     key: ClassVar = "curves"
     title: ClassVar = "Score curves"
@@ -70,7 +67,11 @@ class ShapesPart(ModelPicture[ScoreCurves]):
     of_one_split: ClassVar = True
 
     def __init__(self) -> None:
-        super().__init__(make_plot("model_curves_plot", "Column", "Score"))
+        self._stack = QStackedWidget()
+        super().__init__(make_plot("model_curves_plot", "Column", "Score"), self._stack)
+        self.chart = WhiskerChart("model_levels_plot", "Score")
+        for shown in (self.plot, self.chart):
+            self._stack.addWidget(shown)
         self._latest: ScoreCurves | None = None
         self.column_combo = self.row.choice("model_column_combo", verb=self.ask, elided=True)
         self.column_combo.setSizeAdjustPolicy(
@@ -112,53 +113,42 @@ class ShapesPart(ModelPicture[ScoreCurves]):
     # ------------------------------------------------------------- drawing
 
     def draw(self, subject: ModelSubject, found: ScoreCurves) -> None:
+        own = found.curves[subject.index]
+        self._stack.setCurrentWidget(self.chart if own.levels else self.plot)
+        if own.levels:
+            self.chart.show_rows(_levels(found, own), subject.run.look)
+        else:
+            self._draw_curves(found, own, subject.run.look)
+        rows = None if own.exact else ROWS
+        score = text("model_curves_axis", exact=own.exact, rows=rows)
+        self.chart.plot.setLabel("bottom", score)
+        self.plot.setLabel("left", score)
+        self.message.emit(_sentence(subject, found, own))
+
+    def _draw_curves(self, found: ScoreCurves, own: ScoreCurve, look: RunLook) -> None:
         self.plot.clear()
-        own, theme = found.curves[subject.index], current_theme()
-        look, levels = subject.run.look, own.levels[:_MOST_LEVELS]
-        colour, bottom = run_colour(theme, look.colour), self.plot.getAxis("bottom")
-        for curve in found.curves:
-            if curve is not own:
-                self._add(curve, levels, faded(colour, _FAINT), look, strong=False)
-        self._add(own, levels, colour, look, strong=True)
+        theme, dash = current_theme(), run_dash(look.colour)
+        colour = run_colour(theme, look.colour)
+        for curve in sorted(found.curves, key=lambda curve: curve is own):
+            drawn = (
+                pen(colour, 2.5, dash) if curve is own else pen(faded(colour, _FAINT), 1.0, dash)
+            )
+            self.plot.addItem(pg.PlotCurveItem(curve.x, curve.y, pen=drawn))
         low, high = finite_range(np.concatenate([curve.y for curve in found.curves]))
         if len(found.deciles):
             marks = pg.ScatterPlotItem(symbol="|", size=10, pen=pen(theme.muted, 1.5))
             marks.setData(found.deciles, np.full(len(found.deciles), low))
             self.plot.addItem(marks)
-        x_range = (-0.5, len(levels) - 0.5) if levels else finite_range(own.x, 0.02)
-        width = QFontMetrics(self.font()).horizontalAdvance
-        names = [elided(level, _NAME_WIDTH, width) for level in levels]
-        bottom.show_dates(own.layout)
-        bottom.setTicks([list(enumerate(names))] if levels else None)
-        self.plot.set_whole(x_range, (low, high))
+        self.plot.getAxis("bottom").show_dates(own.layout)
+        self.plot.set_whole(finite_range(own.x, 0.02), (low, high))
         self.plot.show_whole()
         ticks = " (marks: deciles)" if len(found.deciles) else ""
         self.plot.setLabel("bottom", found.column + ticks)
-        self.plot.setLabel(
-            "left", text("model_curves_axis", exact=own.exact, rows=None if own.exact else ROWS)
-        )
-        self.message.emit(_sentence(subject, found, own))
 
-    def _add(
-        self,
-        curve: ScoreCurve,
-        levels: tuple[str, ...],
-        colour: QColor,
-        look: RunLook,
-        *,
-        strong: bool,
-    ) -> None:
-        if not curve.levels:
-            drawn = pen(colour, 2.5 if strong else 1.0, run_dash(look.colour))
-            self.plot.addItem(pg.PlotCurveItem(curve.x, curve.y, pen=drawn))
-            return
-        # Levels have no order, and other splits may list them in another one.
-        heights = dict(zip(curve.levels, curve.y, strict=True))
-        at = [(k, heights[level]) for k, level in enumerate(levels) if level in heights]
-        size, symbol = 11 if strong else 6, run_symbol(look.colour)
-        dots = pg.ScatterPlotItem(size=size, symbol=symbol, brush=colour, pen=pen(colour, 0.5))
-        dots.setData(pos=np.array(at))
-        self.plot.addItem(dots)
+    def clear(self) -> None:
+        super().clear()
+        if self.subject is not None:
+            self.chart.show_rows([], self.subject.run.look)
 
     def columns(self, found: ScoreCurves) -> Columns:
         sizes = [len(curve.x) for curve in found.curves]
@@ -208,12 +198,18 @@ def _sentence(subject: ModelSubject, found: ScoreCurves, own: ScoreCurve) -> Sta
     if own.span == 0:
         return Statement(text("model_curves_flat", name=subject.name, column=found.column))
     low, high = (_place(own, int(k)) for k in (own.y.argmin(), own.y.argmax()))
-    span, count = plain_number(own.span, 3), len(own.levels)
-    head = text(
-        "model_curves_span", column=found.column, name=subject.name, span=span, low=low, high=high
-    )
-    more = text("model_curves_levels", most=_MOST_LEVELS, count=count)
-    return Statement(head, more if count > _MOST_LEVELS else "")
+    ends = {"span": plain_number(own.span, 3), "low": low, "high": high}
+    return Statement(text("model_curves_span", column=found.column, name=subject.name, **ends))
+
+
+def _levels(found: ScoreCurves, own: ScoreCurve) -> Whiskers:
+    """Return a row for each level, that of the highest score first, with the other splits."""
+    # Levels have no order, and other splits may list them in another one.
+    heights = [dict(zip(curve.levels, curve.y, strict=True)) for curve in found.curves]
+    splits = np.array([[one.get(level, np.nan) for level in own.levels] for one in heights])
+    none = np.full(len(own.y), np.nan)
+    several = splits if len(splits) > 1 else None
+    return Whiskers(own.levels, own.y, none, none, lambda k: own.levels[k], several).ranked()
 
 
 def _place(curve: ScoreCurve, k: int) -> str:

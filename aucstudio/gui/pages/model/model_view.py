@@ -87,7 +87,7 @@ class ModelView(PageView):
         self._bars.insertWidget(len(self.parts), part.bar)
         self.stack.addWidget(part)
         self.parts.append(part)
-        self.pictures.append(part.plot)
+        self.pictures += part.findChildren(Plot)
         part.message.connect(lambda words: self._on_message(part, words))
         return part
 

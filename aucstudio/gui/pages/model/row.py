@@ -156,7 +156,9 @@ def _outcome(subject: ModelSubject, found: RowDetail) -> str:
     if not label or positive is None:
         return label
     kind = f"{'true' if above == positive else 'false'} {'positive' if above else 'negative'}"
-    return text("model_row_outcome", label=label, positive=positive, above=above, kind=kind)
+    trained = found.row in subject.split.train_rows
+    about = {"positive": positive, "above": above, "trained": trained}
+    return text("model_row_outcome", label=label, kind=kind, **about)
 
 
 def _facts(subject: ModelSubject, row: int) -> str:

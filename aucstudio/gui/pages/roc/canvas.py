@@ -327,24 +327,23 @@ class LiveLine:
     Attributes
     ----------
     live : LiveRun or None
-        The run, if it has a curve.
     curve : RocCurve or None
         Its ROC curve at the latest look.
     """
 
     def __init__(self, item: Any) -> None:
         self._item = item
-        self._live: LiveRun | None = None
+        self.live: LiveRun | None = None
         self._picture: object = None
+        self._doing = ""
         self.curve: roc.RocCurve | None = None
 
-    @property
-    def live(self) -> LiveRun | None:
-        return None if self.curve is None else self._live
-
     def is_behind(self, live: LiveRun | None) -> bool:
-        """Return whether a newer scorer is to be drawn, or a line to be removed."""
-        return live is not self._live or (live is not None and live.picture is not self._picture)
+        """Return whether a newer scorer is to be drawn or described, or a line to be removed."""
+        if live is None or live is not self.live:
+            return live is not self.live
+        is_waiting = self.curve is None and live.words != self._doing
+        return is_waiting or live.picture is not self._picture
 
     def show(
         self,
@@ -356,7 +355,7 @@ class LiveLine:
     ) -> None:
         """Draw the latest scorer, or nothing."""
         picture = live.picture if live is not None else None
-        self._live = live
+        self.live = live
         if live is None or picture is None or not np.ptp(picture.scores):
             # Equal scores, as before the first step, rank nothing and are no result.
             self._picture, self.curve = picture, None
@@ -372,10 +371,13 @@ class LiveLine:
         self._item.setData(*line.seen(window, pixels))
 
     def words(self, face: Face, band: Band, scale: str) -> str:
-        """State its figures so far; empty without a curve."""
-        live, curve = self._live, self.curve
-        if live is None or curve is None:
+        """State its figures so far, or without a curve what it does; empty without a run."""
+        live, curve = self.live, self.curve
+        if live is None:
             return ""
+        if curve is None:
+            self._doing = live.words
+            return text("live_before_curve", name=live.look.name, doing=self._doing)
         area = None
         if face.key == "roc":
             value = getattr(roc.partial_auc_of(curve, *band), scale)

@@ -321,7 +321,7 @@ class Layers:
         self.point = OperatingPointLayer(plot, session)
         self.costs = CostLayer(plot, session)
         self.isometrics = IsometricLayer(plot, session)
-        self.difference, self.bands = DifferenceLayer(plot, session), BandLayer(plot)
+        self.difference, self.bands = DifferenceLayer(plot), BandLayer(plot)
         self.layers: tuple[Layer, ...] = (
             *(self.point, self.costs, self.difference),
             *(self.isometrics, self.bands),

@@ -122,15 +122,17 @@ class DifferenceLayer(Layer):
     fills : (QGraphicsPathItem, QGraphicsPathItem)
         Where the chosen run leads, and where the compared one does.
     hatch : PlotCurveItem
+    missing : str
+        What to do for a difference, if there is none to show.
     """
 
-    def __init__(self, plot: Plot, session: Session) -> None:
+    def __init__(self, plot: Plot) -> None:
         self.fills = QGraphicsPathItem(), QGraphicsPathItem()
         self.hatch = pg.PlotCurveItem(connect="pairs")
         super().__init__(plot, (*self.fills, self.hatch), 1)
         self._box: Any = plot.getViewBox()
-        self._session = session
         self._pair: tuple[ShownRun, ShownRun] | None = None
+        self.missing = ""
         self._drawn: tuple[object, ...] = ()
         self._answer = Answer(self, self._show_result, self._show_result)
         for fill in self.fills:
@@ -146,8 +148,8 @@ class DifferenceLayer(Layer):
             self._test(self._pair, scene.band)
         else:
             self._answer.drop()
-            needs_run = self.enabled and self._session.compared is None
-            self.words = text("choose_a_second_run") if needs_run else ""
+            self.words = ""
+        self.missing = text("choose_a_second_run") if shown and self._pair is None else ""
         self.show_items(self._pair is not None)
 
     def _draw(self, scene: Scene, a: Trace, b: Trace) -> None:

@@ -23,6 +23,7 @@ from aucstudio.gui.pages.roc.lines import FACES, Face, Lines
 from aucstudio.gui.pages.roc.overlays import Scene
 from aucstudio.gui.state.background import Answer, delayed
 from aucstudio.gui.state.session import Session, ShownRun
+from aucstudio.notices import text
 from aucstudio.project.results.summary import tpr_summary
 
 _HOW_TO_MOVE = "Drag it, click on the curve, or use the arrow keys"
@@ -56,7 +57,6 @@ class RocView(PageView):
     }
 
     shows_threshold: ClassVar = True
-    soon: ClassVar = "its ROC curve changes during training"
     aim: ClassVar = "its ROC curve"
 
     def __init__(self, session: Session) -> None:
@@ -232,8 +232,8 @@ class RocView(PageView):
             self._conclusion = self._conclusion.then(live)
         self._show_sentence()
         self.range.show()
-        self.canvas.hint.setText(empty)
-        self.canvas.plot.setAccessibleDescription(empty)
+        self.canvas.hint.setText(live or empty)
+        self.canvas.plot.setAccessibleDescription(live or empty)
         self.canvas.hint.setVisible(is_bare)
 
     def _compare(self, runs: list[ShownRun]) -> None:
@@ -257,7 +257,11 @@ class RocView(PageView):
         in_roc = face.key == "roc"  # whose intervals take long
         legend.tip = lambda: self._figures if in_roc else texts.figure_table(face, runs, band)
         names = [(run.look.name, run.look) for run in runs]
-        legend.explain([*names, (f"{live.look.name}, training", live.look)] if live else names)
+        if live is not None:
+            waits = self.flight.curve is None
+            words = text("live_in_legend", name=live.look.name, doing=live.words if waits else None)
+            names.append((words, live.look))
+        legend.explain(names)
 
     # ------------------------------------------------------------- layers
 
@@ -283,7 +287,11 @@ class RocView(PageView):
 
     def _show_sentence(self) -> None:
         cramped = _CRAMPED if self._cramped else ""
-        self.sentence.setText(self._conclusion.then(self.layers.words, cramped))
+        shown = self._conclusion.then(self.layers.words, cramped)
+        # What was switched on and cannot be drawn comes first, or the click seems to do nothing.
+        self.sentence.setText(
+            Statement.of(self.layers.difference.missing, shown.headline, shown.more)
+        )
 
     def _on_range(self) -> None:
         self.lines.thin()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -238,7 +237,7 @@ class CalibrationView(PageView):
         super().__init__(session, "calibration_view", "Calibration")
         self._known: Found = {}
         self._chose_axes = False
-        self._answer = Answer(self, self._on_judged, self.sentence.setText)
+        self._answer = Answer(self, self._on_judged, self.sentence.setText, self._on_progress)
         session.listen(self._forget, "table")
         self._make_controls()
         self._lay_out()
@@ -293,6 +292,11 @@ class CalibrationView(PageView):
 
     def _on_judged(self, _known: Found) -> None:
         self._show(self.seen_runs())
+
+    def _on_progress(self, words: str) -> None:
+        if words:  # another run is done
+            self._show(self.seen_runs())
+            self.session.message.emit(words)
 
     def _forget(self) -> None:
         """Drop the records of another study."""
@@ -363,12 +367,14 @@ def _bins(one: CalibrationEstimate) -> list[tuple[Any, ...]]:
 
 def _judge_all(records: Sequence[RunRecord], known: Found, post: Callable[[Any], bool]) -> Found:
     """Evaluate runs with every unknown calibration; report each when done."""
-    for record, kind in itertools.product(records, TITLES):
-        if (record, kind) not in known:
+    for done, record in enumerate(records, 1):
+        for kind in [kind for kind in TITLES if (record, kind) not in known]:
             try:
-                known[record, kind] = estimate_calibration(record, kind, lambda: bool(post(None)))
+                known[record, kind] = estimate_calibration(record, kind, lambda: bool(post("")))
             except InputError as error:
                 known[record, kind] = str(error)
+        if done < len(records):
+            post(text("calibrating_runs", done=done, of=len(records)))
     return known
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from aucstudio.engine.arrays import Array, Index, Mask, class_counts
 from aucstudio.project.data.columns import Column
 from aucstudio.project.data.table import Table
+from aucstudio.project.data.text import dates
 
 # Most cells that are examined, and the bounds of the rows of a class.
 _CELLS = 1_000_000
@@ -96,10 +97,23 @@ class Alone:
     ----------
     column : Column
     rows : ClassRows
+
+    Attributes
+    ----------
+    part : str
+        Of dates that are used by their parts, the one that separates best; else empty.
     """
 
     def __init__(self, column: Column, rows: ClassRows) -> None:
-        self.column, self.rows = column.decoded(), rows
+        self.column, self.rows, self.part = column.decoded(), rows, ""
+        if column.parts:  # their numbers have no order that holds, as hours
+            as_levels = functools.partial(
+                dataclasses.replace, self.column, role="category", parts=()
+            )
+            parts = dates.values_of_parts(self.column).items()
+            used = {name: Alone(as_levels(values=cells), rows) for name, cells in parts}
+            self.part = max(used, key=lambda name: used[name].levels.area)
+            self.column = used[self.part].column
 
     @functools.cached_property
     def numbers(self) -> Scored:
@@ -212,7 +226,7 @@ def ranking(column: Column, rows: Index, positive: Mask) -> tuple[Mask, Array, s
         Of numbers, the numbers themselves, in the rows that have one; or, if it separates the
         classes better, 1 where there is a number and else 0. Of levels, missing values included,
         the rank by the share of positives in other rows with the level.
-    by : {VALUE, SHARE, PRESENCE}
+    by : {VALUE, SHARE, PRESENCE} or a part of dates
         What the scores are.
     """
     found = Alone(column, ClassRows(rows, positive))
@@ -220,7 +234,7 @@ def ranking(column: Column, rows: Index, positive: Mask) -> tuple[Mask, Array, s
     if by is None:
         return None
     if by == SHARE:
-        return positive, level_scores(codes_of(column, rows), positive), by
+        return positive, level_scores(codes_of(column, rows), positive), found.part or by
     known = column.known()[rows]
     if by == PRESENCE:
         return positive, known.astype(float), by

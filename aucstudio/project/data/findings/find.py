@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from aucstudio.project.data.any_table import AnyTable
 from aucstudio.project.data.columns import fields_of, recast
-from aucstudio.project.data.finding import Finding, grouped, ranked
+from aucstudio.project.data.finding import Finding, grouped, open_findings, ranked
 from aucstudio.project.data.findings.classes import labelling, left_out, spellings, weights
 from aucstudio.project.data.findings.copies import copies
 from aucstudio.project.data.findings.sentinels import sentinels
@@ -62,7 +62,7 @@ def find(
         if report is not None:
             report(n / len(checks))
         found += search(cells)
-    return grouped(ranked(found))
+    return grouped(ranked(open_findings(found, table)))
 
 
 def sampled_table(table: AnyTable) -> Table:

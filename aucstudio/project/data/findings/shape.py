@@ -10,7 +10,7 @@ import numpy as np
 from aucstudio.engine.arrays import Array
 from aucstudio.notices.words import listed
 from aucstudio.project.data.columns import Column, spell_cell
-from aucstudio.project.data.finding import Finding, found
+from aucstudio.project.data.finding import TIME_ORDER, Finding, found
 from aucstudio.project.data.roles import is_flag, is_named_identifier, is_named_thing, is_numbered
 from aucstudio.project.data.sparse_columns import SparseColumn
 from aucstudio.project.data.table import Table
@@ -165,23 +165,32 @@ def _repeats(column: Column, known: int) -> bool:
     """Return whether many numbered things have about equally many rows."""
     if isinstance(column, SparseColumn):
         return False
-    is_counted = _is_counted(column)
-    many = known / (2 if is_counted else _LEAST_ROWS_EACH)
-    is_thing = is_counted or is_numbered(column) or is_named_thing(column.name)
+    in_blocks = _lies_in_blocks(column)
+    many = known / (2 if in_blocks else _LEAST_ROWS_EACH)
+    is_thing = in_blocks or is_numbered(column) or is_named_thing(column.name)
     return is_thing and _FEWEST_REPEATED <= column.distinct <= many and _are_even(column, known)
 
 
-def _is_counted(column: Column) -> bool:
-    """Return whether rows are numbered from 0 or 1 in blocks: 1, 1, 1, 2, 2, 3, 3, 3."""
-    if column.kind == "text" or column.is_date or column.missing:
+def _lies_in_blocks(column: Column) -> bool:
+    """Return whether the rows of each value are adjacent, but not because rows are sorted by it.
+
+    Things may be numbered in their order: 1, 1, 1, 2, 2, 3, 3, 3.
+    """
+    if column.is_date or column.missing or not column.different.exceeds(_FEWEST_REPEATED - 1):
         return False
-    steps = np.diff(column.values)
-    return bool(column.values[0] in (0, 1) and np.all((steps == 0) | (steps == 1)))
+    firsts = column.values[np.flatnonzero(column.values[1:] != column.values[:-1]) + 1]
+    if len(firsts) + 1 != column.distinct:
+        return False
+    steps = firsts[1:] > firsts[:-1]
+    if column.kind == "number" and np.all(np.diff(firsts) == 1):
+        return True
+    return is_numbered(column) or not (steps.all() or not steps.any())
 
 
 def _are_even(column: Column, known: int) -> bool:
-    """Return whether no value of a column has far fewer rows than the average one."""
-    least = min(rows for value, rows in column.counts.items() if value is not None)
+    """Return whether no value has far fewer rows than the average one; the last may be cut off."""
+    counts = {**column.counts, column.values[-1]: known}
+    least = min(rows for value, rows in counts.items() if value is not None)
     return least >= _LEAST_OF_MEAN * known / column.distinct
 
 
@@ -203,7 +212,7 @@ def time_order(table: Table) -> Iterator[Finding]:
     if table.rows < _FEWEST_NAMED:
         return
     if ordering := next((column for column in dates if _is_in_order(column.values)), None):
-        yield found("rows_in_time_order", ordering.name, rows=table.rows)
+        yield found(TIME_ORDER, ordering.name, rows=table.rows)
 
 
 def _is_in_order(cells: Array) -> bool:

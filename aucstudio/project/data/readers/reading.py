@@ -80,8 +80,8 @@ class Opening:
     ) -> None:
         self.path, self._shown, self._folder, self._report = path, path, folder, report
         self._given = {name: value for name, value in given.items() if name != "sheet"}
-        self._chosen = given
         known = schema or Schema(())
+        self._chosen = {*given, *known.chosen}
         kinds = {column.name: column.kind for column in known.columns if column.kind}
         usual, self._decimal = (d.sheet, d.decimal) if (d := known.dialect) else ("", "")
         sheet, encoding = str(given.get("sheet") or ""), str(given.get("encoding") or "")

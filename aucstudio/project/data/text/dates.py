@@ -319,6 +319,13 @@ def taken(column: ColumnInfo) -> list[DatePart]:
     ]
 
 
+def values_of_parts(column: Column) -> dict[str, Array]:
+    """Return the chosen parts of a date column, besides the number itself."""
+    keys = {part.removesuffix(_CIRCLE) for part in column.parts} - {WHOLE}
+    clock = column.layout == CLOCK
+    return {key: date_part(column.values, key, clock=clock) for key in sorted(keys)}
+
+
 def count_taken(column: ColumnInfo) -> int:
     """Count the parts used of a column of numbers."""
     return sum(len(part_columns(chosen)) for chosen in column.parts) if column.parts else 1

@@ -36,7 +36,7 @@ def write(model: Model) -> bytes:
     """
     check(model)
     program = resource_path("export", "model_script.py").read_text("utf-8").split('"""', 2)[2]
-    document = document_of(model)
+    document = document_of(model) | {"identifiers": model.schema.identifiers}
     readings = document["preparation"].get("reading", {}).values()
     if any("ways" in way for way in readings):
         layouts = (layout for layout in dates.LAYOUTS if layout != dates.CLOCK)
