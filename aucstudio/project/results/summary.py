@@ -165,8 +165,7 @@ def _estimate(
     value, validation = float(np.mean(values)), record.experiment.validation
     folds = validation.scheme in (FOLDS, FORWARD) and len(values) >= inference.LEAST_SPLITS
     if not folds and len(values) > 1 and round(value, DECIMALS) not in (0.0, 1.0):
-        share, disjoint = record.test_fraction, validation.disjoint
-        found = [inference.splits_interval(values, LEVEL, share, disjoint=disjoint)]
+        found = [inference.splits_interval(values, LEVEL, record.test_fraction)]
     else:
         repeats: dict[int, list[roc.Ranking]] = {}
         for split, one in zip(record.splits, rankings, strict=True):
