@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
+from functools import cache
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from aucstudio.engine.params import InvalidSetting, Param, declared_params, method_entries
@@ -53,15 +55,20 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+@cache
+def _class_in(module: ModuleType, key: str) -> type[AUCClassifier]:
+    for name, found in vars(module).items():
+        if name.lower() == key.replace("-", ""):
+            return cast("type[AUCClassifier]", found)
+    raise AttributeError(f"{module.__name__} declares no method with the key {key!r}")
+
+
 class _Declared(Mapping[str, "type[AUCClassifier]"]):
     """Every method by its id, as declared; a class is loaded when it is looked up."""
 
     def __getitem__(self, key: str) -> type[AUCClassifier]:
         module = importlib.import_module(f"{__name__}.methods.{method_entries()[key]['module']}")
-        for name, found in vars(module).items():
-            if name.lower() == key.replace("-", ""):
-                return cast("type[AUCClassifier]", found)
-        raise AttributeError(f"{module.__name__} declares no method with the key {key!r}")
+        return _class_in(module, key)
 
     def __contains__(self, key: object) -> bool:
         return key in method_entries()

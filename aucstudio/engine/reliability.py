@@ -93,6 +93,7 @@ def reliability(
     level: float = 0.95,
     *,
     groups: ArrayLike | None = None,
+    halvings: int = 0,
 ) -> Reliability:
     """Count positives in bins of about equal count; equal probabilities share a bin.
 
@@ -108,6 +109,9 @@ def reliability(
     groups : array-like of shape (rows,), optional
         Labels of the groups that rows were sampled in: the rows of a bin then count as the
         independent trials that its share is worth, see :func:`~roc.effective_trials`.
+    halvings : int
+        How often the last bin is halved at most, each half of 20 rows or more: where positives are
+        rare, only the highest probabilities matter.
 
     Raises
     ------
@@ -119,7 +123,9 @@ def reliability(
     count = min(bins or MOST_BINS, max(len(positive) // LEAST_IN_BIN, 1))
     order = np.argsort(probabilities, kind="stable")
     ordered = np.asarray(probabilities, np.float64)[order]
-    edges = np.arange(1, count) * len(ordered) // count
+    last = len(ordered) // count >> np.arange(1, halvings + 1)
+    halves = len(ordered) - last[last >= LEAST_IN_BIN]
+    edges = np.append(np.arange(1, count) * len(ordered) // count, halves)
     # An edge within equal probabilities moves to their first.
     starts = np.unique([0, *np.searchsorted(ordered, ordered[edges], "left")])
     rows = np.diff([*starts, len(ordered)])

@@ -41,9 +41,9 @@ def figure_words(value: float, sign: str = "") -> str:
     if math.isnan(value):
         return "–"
     ends = (-1.0, 0.0, 1.0)
-    texts = [f"{value:{sign}.{decimals}f}" for decimals in range(3, _MOST_DECIMALS + 1)]
+    texts = (f"{value:{sign}.{decimals}f}" for decimals in range(3, _MOST_DECIMALS + 1))
     enough = (text for text in texts if value in ends or float(text) not in ends)
-    text = next(enough, texts[0]).replace("-", "−")
+    text = next(enough, f"{value:{sign}.3f}").replace("-", "−")
     return re.sub(r"^[−+](0\.000)$", r"\1", text)
 
 

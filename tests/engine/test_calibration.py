@@ -243,3 +243,11 @@ def test_calibration_error_is_undefined_for_few_rows():
     value, reason = calibration_error(np.arange(100) < 4, np.full(100, 0.5))
     assert np.isnan(value)
     assert "4 rows of a class" in reason
+
+
+def test_the_last_bin_is_halved_while_its_halves_have_twenty_rows():
+    p = np.linspace(0.0, 1.0, 1_000)
+    plain, halved = (reliability(p > 0.99, p, halvings=k) for k in (0, 9))
+    assert plain.rows.tolist() == [100] * 10
+    assert halved.rows.tolist() == [100] * 9 + [50, 25, 25]
+    assert halved.positives.sum() == plain.positives.sum()

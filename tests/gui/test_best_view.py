@@ -6,7 +6,13 @@ import threading
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDialogButtonBox, QPushButton
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
+    QDialogButtonBox,
+    QPushButton,
+    QTableView,
+)
 
 from aucstudio.engine.crossfit.members import Member
 from aucstudio.engine.ensembles.combined import MemberShare
@@ -745,7 +751,7 @@ def test_leaderboard_cuts_no_cells_on_a_narrow_page(view, ended, qtbot, width):
     header, state = board.horizontalHeader(), board.sheet.columnCount() - 1
     assert header.length() <= board.viewport().width()
     for column in (1, state) if width > 480 else (state,):
-        assert header.sectionSize(column) >= min(board.sizeHintForColumn(column), 170)
+        assert header.sectionSize(column) >= min(QTableView.sizeHintForColumn(board, column), 170)
     heads = [head.split("\n")[0] for head in board.sheet.heads]
     seen = {h for k, h in enumerate(heads) if not board.isColumnHidden(k)}
     assert seen >= {"Method", "Cross-validated", "Held out", "State"}

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QWidget
+from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QTableView, QWidget
 
 from aucstudio.engine.reliability import Reliability
 from aucstudio.gui.common.plots.rate_axes import LINEAR, ROOT
@@ -175,7 +175,7 @@ def test_run_names_are_not_cut_in_a_small_window(view, session, qtbot):
     table = view.table
     qtbot.waitUntil(lambda: table.viewport().width() < 600)
     room = table.visualRect(table.sheet.index(0, 0)).width()
-    assert table.sizeHintForColumn(0) <= room
+    assert QTableView.sizeHintForColumn(table, 0) <= room
 
 
 def test_axes_suit_the_data_until_they_are_chosen(view, session, folds, qtbot):

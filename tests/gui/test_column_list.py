@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QTableView
 
 from aucstudio.gui.pages.data.column_list import Overview
 from aucstudio.gui.pages.data.data_view import COLUMNS, DataView
@@ -142,7 +142,7 @@ def test_narrow_list_hides_columns_but_cuts_no_names(listed, qtbot):
         made.resize(width, 400)
         QApplication.processEvents()
         assert made.list.horizontalScrollBar().maximum() == 0
-        assert made.list.sizeHintForColumn(0) <= made.list.columnWidth(0)
+        assert QTableView.sizeHintForColumn(made.list, 0) <= made.list.columnWidth(0)
         return [head for k, head in enumerate(heads) if not made.list.isColumnHidden(k)]
 
     assert seen(900) == heads

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QApplication, QComboBox
+from PySide6.QtWidgets import QApplication, QComboBox, QTableView
 
 from aucstudio.engine import METHODS, roc
 from aucstudio.gui.common import prompts
@@ -386,14 +386,14 @@ def test_tables_show_whole_names_at_any_text_size(view, add, qtbot, percent, app
     QApplication.processEvents()
     for table, columns in ((view.tables.runs_table, (0,)), (view.tables.pairs_table, (0, 1))):
         for column in columns:
-            assert table.columnWidth(column) >= table.sizeHintForColumn(column)
+            assert table.columnWidth(column) >= QTableView.sizeHintForColumn(table, column)
     runs = view.tables.runs_table
     hidden = [k for k in range(runs.sheet.columnCount()) if runs.isColumnHidden(k)]
     assert hidden
     assert runs.hidden_button.isVisible()
     qtbot.mouseClick(runs.hidden_button, Qt.MouseButton.LeftButton)
     assert not any(map(runs.isColumnHidden, hidden))
-    assert runs.columnWidth(0) >= runs.sizeHintForColumn(0)
+    assert runs.columnWidth(0) >= QTableView.sizeHintForColumn(runs, 0)
     assert runs.horizontalScrollBar().maximum() > 0
 
 

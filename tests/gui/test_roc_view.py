@@ -302,7 +302,7 @@ def test_running_job_is_drawn_until_it_ends(view, session, records):
     assert "training" not in view.sentence.text()
 
 
-def test_splits_are_averaged_or_drawn_separately(view, session, records):
+def test_splits_are_averaged_or_drawn_separately(view, session, records, qtbot):
     assert not view.choices.curve_combo.isVisible()
     show(session, records, "RLS x4")
     assert view.choices.curve_combo.isVisible()
@@ -314,6 +314,7 @@ def test_splits_are_averaged_or_drawn_separately(view, session, records):
     view.point_at(fpr[k], tpr[k])
     assert f"mean TPR {tpr[k]:.3f} (sd {sd[k]:.3f} over" in view.readout.text()
     areas = [roc.partial_auc_of(curve, *BAND).normalized for curve in known]
+    qtbot.waitUntil(lambda: not view.busy())
     assert f">{np.mean(areas):.3f}<" in view.canvas.legend.toolTip()
     view.choices.curve_combo.setCurrentIndex(1)
     QApplication.processEvents()
@@ -387,7 +388,7 @@ def test_sentence_names_columns_that_only_one_run_used(records, table):
     fewer = make_record(table.with_roles(ignore=["x0"]), validation=Validation(test_size=0.5))
     runs = [ShownRun(records["RLS"], RunLook("Leak", 0)), ShownRun(fewer, RunLook("Clean", 1))]
     said = texts.roc_sentence(runs, BAND)
-    assert said.headline.endswith(" Leak used 1 column more (x0).")
+    assert said.headline.endswith(" Leak used 1 additional column (x0).")
 
 
 def test_sentence_over_splits_tests_paired_differences(records):

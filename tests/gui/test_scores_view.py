@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QMenu,
     QPushButton,
+    QTableView,
 )
 
 from aucstudio.engine import roc
@@ -424,7 +425,7 @@ def test_worst_rows_are_named_by_the_identifier(view, add, session, qtbot):
     assert view.picture.row_line.label.format == worst.about.text() == number
     shown_columns = [k for k in range(4) if not worst.list.isColumnHidden(k)]
     for k in shown_columns[1:]:  # only a name may be elided
-        assert worst.list.columnWidth(k) >= worst.list.sizeHintForColumn(k)
+        assert worst.list.columnWidth(k) >= QTableView.sizeHintForColumn(worst.list, k)
 
 
 def test_worst_rows_have_room_on_a_low_page_with_large_text(view, add, qtbot, apply_style):

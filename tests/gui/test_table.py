@@ -1,5 +1,7 @@
 """The shared table widget: sorted, filtered and copied by keys and clicks."""
 
+import dataclasses
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -53,6 +55,22 @@ def test_sorting_keeps_the_selected_row(table):
     click_head(table, 1)
     (chosen,) = table.selectionModel().selectedRows()
     assert chosen.data() == "logistic"
+
+
+def test_columns_are_measured_again_only_when_their_texts_change(table):
+    model, header, read = table.model(), table.horizontalHeader(), []
+    area = dataclasses.replace(COLUMNS[1], text=lambda run: read.append(run) or str(AREAS[run]))
+    model.columns = (COLUMNS[0], area)
+    model.touch()
+    header.resizeSections()
+    assert read
+    before, read[:] = header.sectionSize(1), []
+    header.resizeSections()
+    assert (header.sectionSize(1), read) == (before, [])
+    model.columns = (COLUMNS[0], dataclasses.replace(area, text="a longer text: {}".format))
+    model.touch()
+    header.resizeSections()
+    assert header.sectionSize(1) > before
 
 
 def test_filter_applies_to_rows_shown_later(table):

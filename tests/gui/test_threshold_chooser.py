@@ -173,7 +173,7 @@ def test_target_used_everywhere_is_applied_per_run_and_split(
     session.select(second.id)
     qtbot.mouseClick(roc_chooser.everywhere, Qt.MouseButton.LeftButton)
     for chooser in (roc_chooser, scores_chooser):
-        qtbot.waitUntil(lambda c=chooser: c.everywhere.text() == "In use for all runs")
+        qtbot.waitUntil(lambda c=chooser: c.everywhere.text() == "Used by all runs")
         assert not chooser.everywhere.isEnabled()
     places = []
     for record, k in ((first, 0), (first, 1), (second, 0)):

@@ -86,7 +86,7 @@ def test_inspection_has_the_documented_json(write):
     }  # fmt: skip
     assert {k: v for k, v in document["columns"][0].items() if k != "auc"} == {
         "name": "age", "role": "number", "kind": "number", "guessed": True, "reason": "",
-        "missing": 1, "distinct": 3,
+        "missing": 1, "distinct": 3, "auc_by": None,
     }  # fmt: skip
     assert document["label"] == "label"
     assert document["positive"] == "yes"

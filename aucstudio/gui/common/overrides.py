@@ -37,11 +37,12 @@ def catch_errors_of_overrides(package: str) -> None:
                     _catch_errors(kind)
 
 
+@functools.cache
 def _catch_errors(kind: type) -> None:
     qt = [base for base in kind.__mro__ if base.__module__.startswith("PySide6.")]
     for name, found in [*vars(kind).items()]:
         is_override = isinstance(found, FunctionType) and any(name in vars(base) for base in qt)
-        if is_override and not name.startswith("__") and not hasattr(found, "__wrapped__"):
+        if is_override and not name.startswith("__"):
             setattr(kind, name, _catching(found))
 
 

@@ -347,10 +347,10 @@ class TableView(QTableView):
         named(self, name, accessible)
         if model.parent() is None:
             model.setParent(self)
-        self.setModel(model)
+        # Before the header is told, which measures the columns again.
         for changed in (model.modelReset, model.dataChanged, model.layoutChanged):
             changed.connect(self._rooms.clear)
-        model.headerDataChanged.connect(self._rooms.clear)
+        self.setModel(model)
         self._height = height
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -419,18 +419,21 @@ class TableView(QTableView):
         self._offer_hidden([self.heads_in_words()[k] for k in sorted(hidden)], is_open)
         return spare >= 0 or is_open
 
+    def sizeHintForColumn(self, column: int) -> int:
+        if column not in self._rooms:  # to measure the texts takes long
+            self._rooms[column] = super().sizeHintForColumn(column)
+        return self._rooms[column]
+
     def column_room(self, column: int) -> int:
         """Return the width in pixels that the texts of a column need."""
-        if column not in self._rooms:  # to measure all texts takes long
-            head = self.horizontalHeader().sectionSizeHint(column)
-            self._rooms[column] = max(self.sizeHintForColumn(column), head)
-        return self._rooms[column]
+        head = self.horizontalHeader().sectionSizeHint(column)
+        return max(self.sizeHintForColumn(column), head)
 
     def heads_in_words(self) -> list[str]:
         """Return the heads of all columns, each on one line."""
         model, across = self.model(), Qt.Orientation.Horizontal
         heads = (model.headerData(k, across) for k in range(model.columnCount()))
-        return [str(head or "").replace("\n", " ") for head in heads]
+        return [str(head or "").replace("-\n", "").replace("\n", " ") for head in heads]
 
     def _offer_hidden(self, heads: Sequence[str], is_open: bool) -> None:
         words = text("hidden_columns", count=len(heads), open=is_open)
@@ -450,8 +453,8 @@ class TableView(QTableView):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        self._rooms.clear()
-        if event.type() == QEvent.Type.FontChange:
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._rooms.clear()
             self.verticalHeader().setDefaultSectionSize(scaled(self._height))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

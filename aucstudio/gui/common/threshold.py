@@ -381,7 +381,7 @@ class ThresholdChooser(QWidget):
 
     def _show_everywhere(self, target: Target) -> None:
         used = target == self._session.focus.target and not self._session.plan.targets
-        words = "In use for all runs" if used else control_words("threshold_everywhere")["text"]
+        words = "Used by all runs" if used else control_words("threshold_everywhere")["text"]
         self.everywhere.setText(words)
         self.everywhere.setAccessibleName(words.replace("&", ""))
         self.everywhere.setEnabled(not used)

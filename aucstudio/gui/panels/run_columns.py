@@ -85,10 +85,9 @@ _known: WeakKeyDictionary[RunRecord, Facts] = WeakKeyDictionary()
 
 def facts_of(record: RunRecord) -> Facts:
     """Return the facts of a run."""
-    found = _known.get(record)
-    if found is None:
-        found = _known[record] = _find(record)
-    return found
+    if record not in _known:
+        _known[record] = _find(record)
+    return _known[record]
 
 
 def known_facts(record: RunRecord) -> Facts | None:
@@ -116,7 +115,7 @@ def _find(record: RunRecord) -> Facts:
 def scheme_words(validation: Validation) -> str:
     """Describe how rows were held out."""
     repeats = validation.repeats if validation.repeats > 1 else None
-    values = dataclasses.asdict(validation) | {"repeats": repeats}
+    values = vars(validation) | {"repeats": repeats}
     values["test_file"] = PurePath(validation.test_file).name
     return text(f"scheme_{validation.scheme}", **values)
 
@@ -487,8 +486,5 @@ KEYS = tuple(column.key for column in COLUMNS)
 
 def matches(run: ShownRun, words: Sequence[str]) -> bool:
     """Return whether a run matches words; a run without cached facts does not."""
-    facts = known_facts(run.record)
-    if facts is None:
-        return False
-    text = f"{run.look.name}\n{run.look.notes}".casefold()
-    return all(word in text or word in facts.text for word in words)
+    facts, text = known_facts(run.record), f"{run.look.name}\n{run.look.notes}".casefold()
+    return facts is not None and all(word in text or word in facts.text for word in words)

@@ -35,7 +35,7 @@ from aucstudio.project.runs.planning import (
     plan_on,
     scored_by,
 )
-from aucstudio.project.runs.record import FAILED, RunRecord, find_twin
+from aucstudio.project.runs.record import FAILED, STOPPED, RunRecord, find_twin
 from aucstudio.project.runs.tuning import Tuning
 from aucstudio.project.tournament.standings import FAILED as FAILED_TO_END
 from aucstudio.project.tournament.standings import RUNNING, Standing, Standings
@@ -279,13 +279,14 @@ class Runs:
         look = dataclasses.replace(live.look, visible=record.status != FAILED)
         study.records[record.id] = record
         session.put_looks(study, {**study.plan.looks, record.id: look})
+        did = "was stopped" if record.status == STOPPED else "ended"
         if study is not session.study:
-            session.message.emit(f"{look.name} ended in {study.name}")
+            session.message.emit(f"{look.name} {did} in {study.name}")
             return
         if study.awaited is live.look:
             session.select(record.id)
         is_shown = study.selected == record.id
-        session.message.emit(study.status if is_shown else f"{look.name} ended. {study.status}")
+        session.message.emit(study.status if is_shown else f"{look.name} {did}. {study.status}")
 
 
 _QUICKLY_DRAWN = 2_000  # rows that are split within a frame

@@ -485,6 +485,8 @@ class AnyTable(abc.ABC, ColumnChoices):
         parts: Mapping[str, Sequence[str]],
     ) -> tuple[ColumnInfo, ...]:
         """Return columns with other missing codes, merged levels and date parts."""
+        if not (absent or same or parts):
+            return tuple(columns)
         path, named = self.path, {name: self.column(name) for name in (*absent, *same, *parts)}
         codes = {name: check_absent(path, named[name], given) for name, given in absent.items()}
         merging = {

@@ -37,8 +37,8 @@ Answer = TypeVar("Answer")
 MOST_SHARED = 1 << 17
 # Cells that are written, and texts whose rows are counted, at a time.
 _WINDOW, _FEW = 100_000, 10_000
-# Of the hash table that finds equal texts in a chunk of rows.
-_SLOT_BITS = 18
+# Bits of a text's hash that find its number if it was read before.
+_SLOT_BITS = 16
 # Columns read at a time from an out-of-memory table.
 _COLUMNS_AT_ONCE = 64
 # The Python function that DuckDB calls with a text and the index of its column.
@@ -145,7 +145,9 @@ class Texts(_Growing):
         # The texts by their number; the first one is that of missing values.
         self._texts: list[str | None] = [None]
         self._known: dict[str, int] = {}
-        self._of_key: dict[int, int] = {}
+        # The key that was read last of those that begin alike, and the number of its text.
+        self._keys = np.zeros(1 << _SLOT_BITS, dtype=np.uint64)
+        self._of_slot = np.zeros(1 << _SLOT_BITS, dtype=np.int32)
         self._is_shared = True
 
     def add(self, view: Any, hashes: Any) -> None:
@@ -155,29 +157,27 @@ class Texts(_Growing):
         data = memoryview(view.buffer(2))[edges[0] : edges[-1]].tobytes()
         keys = np.frombuffer(hashes.buffer(1), dtype=np.uint64)
         keys = keys[hashes.offset : hashes.offset + hashes.length]
-        rows = _equal_rows(keys)
-        is_read = np.zeros(len(rows), dtype=bool)
-        is_read[rows] = True
-        starts, ends = edges[:-1][is_read] - edges[0], edges[1:][is_read] - edges[0]
-        found, of_key = list[int](), self._of_key
-        places = zip(keys[is_read].tolist(), starts.tolist(), ends.tolist(), strict=True)
-        for key, start, end in places:
-            if key not in of_key:
-                text = data[start:end].decode().strip(BLANKS)
-                is_absent = text.lower() in self._absent
-                if is_absent and text:
-                    self._words[text] = None
-                of_key[key] = 0 if is_absent else self._known.setdefault(text, len(self._texts))
-                if of_key[key] == len(self._texts):
-                    self._texts.append(text)
-            found.append(of_key[key])
-        if len(of_key) > MOST_SHARED:
+        slots = (keys >> np.uint64(64 - _SLOT_BITS)).astype(np.intp)
+        numbers = self._of_slot[slots]
+        new = np.flatnonzero(self._keys[slots] != keys)
+        rows = new[_equal_rows(keys[new])]
+        read = np.unique(rows)
+        found, edges = list[int](), edges - edges[0]
+        for start, end in zip(edges[read].tolist(), edges[read + 1].tolist(), strict=True):
+            text = data[start:end].decode().strip(BLANKS)
+            is_absent = text.lower() in self._absent
+            if is_absent and text:
+                self._words[text] = None
+            found.append(0 if is_absent else self._known.setdefault(text, len(self._texts)))
+            if found[-1] == len(self._texts):
+                self._texts.append(text)
+        if len(self._known) > MOST_SHARED:
             self._is_shared = False
-            of_key.clear()
             self._known.clear()
-        numbers = np.empty(len(rows), dtype=np.int32)
-        numbers[is_read] = found
-        self._append(numbers[rows])
+        numbers[read] = self._of_slot[slots[read]] = found
+        self._keys[slots[read]] = keys[read]
+        numbers[new] = numbers[rows]
+        self._append(numbers)
 
     def cells(self) -> Cells:
         numbers, texts = self._whole(), np.array(self._texts, dtype=object)
@@ -200,9 +200,9 @@ class Texts(_Growing):
 
 def _equal_rows(keys: NDArray[np.uint64]) -> NDArray[np.intp]:
     """Return for each row a row with the same key, few different ones if few keys differ."""
-    rows = np.arange(len(keys))
-    slots = (keys >> np.uint64(64 - _SLOT_BITS)).astype(np.intp)
-    of_slot = np.empty(1 << _SLOT_BITS, dtype=np.intp)
+    rows, bits = np.arange(len(keys)), len(keys).bit_length() + 1
+    slots = (keys >> np.uint64(64 - bits)).astype(np.intp)
+    of_slot = np.empty(1 << bits, dtype=np.intp)
     of_slot[slots] = rows
     others = of_slot[slots]
     return np.where(keys[others] == keys, others, rows)

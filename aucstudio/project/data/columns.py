@@ -32,8 +32,10 @@ _WINDOW, _HEAD = 100_000, 2_000
 # Columns that are counted at once: NumPy releases the interpreter, and each takes memory.
 _MOST_AT_ONCE = 4
 # Random odd numbers that hash numbers, and the numbers that are hashed at a time.
-_MULTIPLIERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], dtype=np.uint64)
+_MULTIPLIERS = np.uint64(0x9E3779B97F4A7C15) ** np.arange(1, 4, dtype=np.uint64)
 _HASHED = 1 << 16
+# Most decimal places, and most possible decimals for each number, of a table of all of them.
+_MOST_PLACES, _UNITS_EACH = 6, 16
 
 
 class Count:
@@ -89,21 +91,53 @@ def count_all(
 
 
 def _different(values: Array) -> int:
-    """Count different numbers, many of them by hashing, which is faster than sorting."""
+    """Count different numbers."""
+    if len(values) and np.isnan(values.min()):
+        values = values[~np.isnan(values)]
+    counted = _different_decimals(values) if len(values) > _HASHED else None
+    return _different_hashes(values) if counted is None else counted
+
+
+def _pieces(cells: NDArray[Any]) -> list[NDArray[Any]]:
+    """Divide cells so that the processor's cache holds a piece."""
+    return np.split(cells, range(_HASHED, len(cells), _HASHED))
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _different_decimals(values: Array) -> int | None:
+    """Count decimals of few places, by a table of all that are possible; None if there are more.
+
+    A number that is its nearest whole number of units, divided, stands for that one only.
+    """
+    scales, head = 10.0 ** np.arange(_MOST_PLACES + 1), values[:_HEAD]
+    fitting = (scale for scale in scales if np.array_equal(np.rint(head * scale) / scale, head))
+    scale = next(fitting, math.nan)
+    low, high = np.rint(values.min() * scale), np.rint(values.max() * scale)
+    if not high - low < _UNITS_EACH * len(values):
+        return None
+    table = np.zeros(int(high - low) + 1, dtype=bool)
+    for part in _pieces(values):
+        units = np.rint(part * scale)
+        if not np.array_equal(units / scale, part):
+            return None
+        table[(units - low).astype(np.intp)] = True
+    return int(np.count_nonzero(table))
+
+
+def _different_hashes(values: Array) -> int:
+    """Count numbers by hashing, which is faster than sorting."""
     # -0 becomes 0. Without the complement, 0 would look like an empty slot.
-    keys, count = ~(values[~np.isnan(values)] + 0.0).view(np.uint64), 0
+    keys, count = ~(values + 0.0).view(np.uint64), 0
     for multiplier in _MULTIPLIERS:
         if len(keys) <= _HASHED:
             break
         bits = len(keys).bit_length()
         table = np.zeros(1 << bits, dtype=np.uint64)
-        # Windows, so that the processor's cache holds them.
-        windows = [keys[start : start + _HASHED] for start in range(0, len(keys), _HASHED)]
-        slots = [(part * multiplier >> np.uint64(64 - bits)).view(np.intp) for part in windows]
-        for part, places in zip(windows, slots, strict=True):
+        shift = np.uint64(64 - bits)
+        parts = [(part, (part * multiplier >> shift).view(np.intp)) for part in _pieces(keys)]
+        for part, places in parts:
             table[places] = part
         # Numbers that share a slot with another one are left.
-        parts = zip(windows, slots, strict=True)
         left = [part[table.take(places, mode="clip") != part] for part, places in parts]
         keys = np.concatenate(left)
         count += int(np.count_nonzero(table))

@@ -148,7 +148,8 @@ def guess_label(columns: Sequence[Column]) -> str | None:
     else one with a doubtful name; else one of a few values that is named so, else the first of
     two; else the last of a few.
     """
-    candidates = [column for column in columns if column.role != "ignore" and _may_be_label(column)]
+    used = (column for column in columns if column.role != "ignore")
+    candidates = [c for c in used if c.missing <= _MOST_MISSING * c.height or is_label_name(c.name)]
     binary = [column for column in candidates if _has_two(column)]
     few = [c for c in candidates if _has(2, min(MAX_CLASSES, (c.height - c.missing) // 2), c)]
     last = [column for column in candidates[-1:] if column is columns[-1]]
@@ -191,11 +192,6 @@ def is_sure(name: str) -> bool:
 def is_label_name(name: str) -> bool:
     """Return whether a name is that of a label."""
     return _is_in("labels", name=name) or words_of(name)[-1:] in _LABEL_ENDINGS
-
-
-def _may_be_label(column: Column) -> bool:
-    """Return whether a column has enough cells for a label, or the name of one."""
-    return column.missing <= _MOST_MISSING * column.height or is_label_name(column.name)
 
 
 def _has_two(column: Column) -> bool:

@@ -8,6 +8,7 @@ splits of the run if there are at least three, else on nine tenths of the held-o
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from aucstudio.engine.arrays import Array, Index, class_counts
 from aucstudio.engine.crossfit.folds import Folds, draw_folds, nested_scores
 from aucstudio.engine.reliability import (
+    MOST_BINS,
     Decomposed,
     Reliability,
     brier_score,
@@ -113,12 +115,14 @@ def estimate_calibration(
     rows = held_out(record)
     p = probabilities_of(rows, kind, asked_to_stop)
     error, reason = calibration_error(rows.positive, p)
+    # The last bin is halved until it is about as large as the class of the positives.
+    halvings = max(0, round(math.log2(1 / (MOST_BINS * np.mean(rows.positive)))))
     return CalibrationEstimate(
         kind,
         rows.words(),
         p,
         *_histogram(rows.positive, p),
-        reliability(rows.positive, p, groups=rows.groups),
+        reliability(rows.positive, p, groups=rows.groups, halvings=halvings),
         decompose(brier_score, rows.positive, p),
         decompose(log_score, rows.positive, p),
         error,

@@ -187,19 +187,24 @@ def _results(runs: Mapping[str, RunRecord], band: Band) -> TextTable:
 
 def _explained(runs: Mapping[str, RunRecord], band: Band) -> str:
     """Explain the figures: what the partial AUC rests on, and how the intervals were computed."""
-    areas = {"AUC": [auc_summary(record) for record in runs.values()]}
     about = ""
     if band != WHOLE:
-        areas["pAUC"] = [pauc_summary(record, band) for record in runs.values()]
         about = f"{_pauc_words(runs, band)} "
+    return about + intervals_named([*runs.values()], band)
+
+
+def intervals_named(records: Sequence[RunRecord], band: Band) -> str:
+    """State how the intervals of both areas were computed; empty if there is none."""
+    areas = {"AUC": [auc_summary(record) for record in records]}
+    if band != WHOLE:
+        areas["pAUC"] = [pauc_summary(record, band) for record in records]
     by_ways: dict[str, list[str]] = {}
     for area, found in areas.items():
         if known := _interval_ways(found):
             by_ways.setdefault(" or ".join(known), []).append(area)
     ways = [text("interval_way", areas=names, ways=way) for way, names in by_ways.items()]
-    groups = {column: None for record in runs.values() for column in record.experiment.data.groups}
-    intervals = text("report_intervals", ways="; ".join(ways), groups=list(groups))
-    return about + (intervals if ways else "")
+    groups = {column: None for record in records for column in record.experiment.data.groups}
+    return text("report_intervals", ways="; ".join(ways), groups=list(groups)) if ways else ""
 
 
 def _pauc_words(runs: Mapping[str, RunRecord], band: Band) -> str:

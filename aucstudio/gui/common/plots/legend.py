@@ -25,7 +25,7 @@ _COLUMNS, _GAP = 8, 8
 _AXIS_WIDTH = 64
 _LEAST_HEIGHT = 200
 _MOST_SHARE = 0.3  # of the plot's height
-_LETTERS = 36
+_LETTERS = 30
 _AROUND = 8  # pixels around words, half of them on each side
 _LETTER_SHARE = 0.9  # of the size of the other words
 

@@ -29,6 +29,7 @@ from aucstudio.notices.words import (
     p_words_corrected,
 )
 from aucstudio.project.results.comparison import PairComparison, compare_runs
+from aucstudio.project.results.report import intervals_named
 from aucstudio.project.results.summary import (
     LEVEL,
     WHOLE,
@@ -123,7 +124,8 @@ def _one_run(run: ShownRun, band: Band) -> Statement:
             pauc=None if band == WHOLE else pauc_summary(run.record, band),
             band=band,
             splits=splits if splits > 1 else None,
-        )
+        ),
+        intervals_named([run.record], band),
     )
 
 

@@ -31,8 +31,9 @@ from aucstudio.gui.state.background import Answer
 from aucstudio.gui.state.plan import RunLook
 from aucstudio.gui.state.session import Session, ShownRun
 from aucstudio.notices import text
-from aucstudio.notices.words import as_sentence, figure_words
+from aucstudio.notices.words import as_sentence
 from aucstudio.project.errors import InputError
+from aucstudio.project.explain.trees import plain_number
 from aucstudio.project.results.calibration import (
     AS_IT_STANDS,
     TITLES,
@@ -212,7 +213,8 @@ class CalibrationTable(SheetTable):
 def _figures(one: CalibrationEstimate) -> tuple[str, ...]:
     brier = one.brier
     values = (brier.value, brier.miscalibration, brier.discrimination, one.log.value, one.error)
-    return tuple("–" if value != value else figure_words(value) for value in values)
+    # Where positives are rare, all scores are small and differ in their third digit.
+    return tuple("–" if value != value else plain_number(value, 3) for value in values)
 
 
 class CalibrationView(PageView):
@@ -295,7 +297,7 @@ class CalibrationView(PageView):
 
     def _on_progress(self, words: str) -> None:
         if words:  # another run is done
-            self._show(self.seen_runs())
+            self.mark_stale()  # drawn once for several
             self.session.message.emit(words)
 
     def _forget(self) -> None:
@@ -386,7 +388,7 @@ def _words(run: ShownRun, one: CalibrationEstimate) -> Statement:
     return Statement.of(
         unknown if one.error_reason else known,
         one.caution,
-        text("brier_score", brier=one.brier),
+        text("brier_score", brier=one.brier, skill=1 - one.brier.value / one.brier.uncertainty),
         text(rows, rows=one.rows),
         text("bins_of_diagram"),
         text("probabilities_valid") if is_map else "",

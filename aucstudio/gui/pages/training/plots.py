@@ -217,10 +217,12 @@ class TrainingPlots(QVBoxLayout):
             plot.show_whole()
 
     def frame(self, *, live: bool) -> None:
-        """Set the full extents; both plots have one horizontal extent, also while one is hidden.
+        """Set the legend and the full extents.
 
-        Around a fit in progress they grow in steps, so that the axes do not jump.
+        Both plots have one horizontal extent, also while one is hidden. Around a fit in progress
+        they grow in steps, so that the axes do not jump.
         """
+        self.list_runs()
         both = self.upper_lines, self.lower_lines
         sides = [_united([lines.bounds() for lines in of]) for of in both]
         if not any(sides):
@@ -290,7 +292,6 @@ class TrainingPlots(QVBoxLayout):
             if is_held:
                 lines.append(CourseLine(course, x, held, _pen(course, strong), strong, dots=strong))
         self.lower_lines[live].draw(lines)
-        self.list_runs()
 
     def name(self, axis: str, what: str, band: Band | None, *, upper: bool, lower: bool) -> None:
         """Show the plots that have lines; the horizontal axis is written once, under the lowest."""

@@ -178,7 +178,9 @@ def _stands_out(value: float, count: int, rest: Array) -> bool:
         return gap >= spread or _are_apart(inner, count, gap)
     # -1 is an ordinary number, unless nothing else is negative and it is the commonest value.
     whole = bool(np.all(inner == np.floor(inner)))
-    return value == -1 and inner[0] >= 0 and whole and count > _most_frequent(inner)
+    edges = np.flatnonzero(np.diff(inner, prepend=np.nan, append=np.nan))
+    is_commonest = count > int(np.diff(edges).max(initial=0))
+    return value == -1 and inner[0] >= 0 and whole and is_commonest
 
 
 def _are_apart(inner: Array, zeros: int, gap: float) -> bool:
@@ -213,8 +215,3 @@ def _without_forms(cells: Array) -> Array:
             if len(cells) and _has_form(cells[end]):
                 cells = cells[cells != cells[end]]
     return cells
-
-
-def _most_frequent(cells: Array) -> int:
-    edges = np.flatnonzero(np.diff(cells, prepend=np.nan, append=np.nan))
-    return int(np.diff(edges).max(initial=0))

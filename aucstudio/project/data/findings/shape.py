@@ -211,12 +211,10 @@ def time_order(table: Table) -> Iterator[Finding]:
     dates = (column for column in table.columns if column.is_date and not column.missing)
     if table.rows < _FEWEST_NAMED:
         return
-    if ordering := next((column for column in dates if _is_in_order(column.values)), None):
-        yield found(TIME_ORDER, ordering.name, rows=table.rows)
-
-
-def _is_in_order(cells: Array) -> bool:
-    return bool(np.all(np.diff(cells) >= 0) and cells[0] < cells[-1])
+    for name, cells in ((column.name, column.values) for column in dates):
+        if np.all(np.diff(cells) >= 0) and cells[0] < cells[-1]:
+            yield found(TIME_ORDER, name, rows=table.rows)
+            return
 
 
 def _what_it_is(column: Column) -> str:

@@ -118,7 +118,7 @@ def _filled(rows: Iterator[TableRow]) -> Iterator[TableRow]:
         if any(cells):
             is_single = len(cells) - cells.count("") == 1
             after_gap = (after_gap and is_single) or 0 < end < row.line
-            end = row.line + 1 + sum(cell.count("\n") for cell in row.cells)
+            end = row.line + 1 + "".join(row.cells).count("\n")
             yield row._replace(cells=cells, after_gap=after_gap)
 
 
@@ -194,8 +194,8 @@ def _is_sparse(cells: Sequence[str]) -> bool:
 
 def is_heading(cells: Sequence[str]) -> bool:
     """Return whether a row has words in its first cell and nothing else."""
-    first, *others = (cell.strip(BLANKS) for cell in cells)
-    return bool(first) and not any(others) and not is_value(first_cell([first]))
+    first, others = cells[0].strip(BLANKS), "".join(cells[1:]).strip(BLANKS)
+    return bool(first) and not others and not is_value(first_cell([first]))
 
 
 def have_headings(rows: Sequence[Sequence[str]]) -> bool:
@@ -204,11 +204,12 @@ def have_headings(rows: Sequence[Sequence[str]]) -> bool:
     The first row must be one. Headings must differ in form from the first cells of all other rows,
     which must be nearly full.
     """
-    heads = [row[0] for row in rows if is_heading(row)]
-    if len(heads) < 2 or len(rows[0]) < 3 or not is_heading(rows[0]):
+    are_heads = [*map(is_heading, rows)]
+    heads = [row[0] for row in itertools.compress(rows, are_heads)]
+    if len(heads) < 2 or len(rows[0]) < 3 or not are_heads[0]:
         return False
-    others = [row for row in rows if not is_heading(row)]
-    follow = any(is_heading(a) and is_heading(b) for a, b in itertools.pairwise(rows))
+    others = [row for row, is_head in zip(rows, are_heads, strict=True) if not is_head]
+    follow = any(map(all, itertools.pairwise(are_heads)))
     if len(others) < 2 * len(heads) or follow or len(set(heads)) < len(heads):
         return False
     full = sum(all(row[1:]) for row in others)

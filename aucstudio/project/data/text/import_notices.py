@@ -98,7 +98,7 @@ def about_layout(
 
 def about_entities(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
     """Report the first HTML entity in some rows."""
-    entities = (_ENTITY.search(cell) for row in rows for cell in row if "&" in cell)
+    entities = (_ENTITY.search(cell) for row in rows if "&" in "".join(row) for cell in row)
     if (sign := next(filter(None, entities), None)) and html.unescape(sign[0]) != sign[0]:
         yield remark("import_entities", sign=sign[0], meant=html.unescape(sign[0]))
 
