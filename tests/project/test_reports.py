@@ -120,8 +120,7 @@ def test_report_states_methods_groups_warnings_and_absent_columns(project, tmp_p
     assert main([*train, "--method", "svm-pauc", "--ignore", "z", "--set", "fpr_range=0,0.5"]) == 0
     open_study("g.aucproj").report(tmp_path / "g.md")
     page = (tmp_path / "g.md").read_text(encoding="utf-8")
-    assert "of AUC by the corrected resampled t statistic over the splits" in page
-    assert "of pAUC by curves drawn for each fold and averaged" in page
+    assert "of AUC and pAUC by curves drawn for each fold and averaged" in page
     assert "Whole values of machine were sampled" in page
     assert re.search(r"about \d+ held-out negatives per fold", page)
     assert "Trained for FPR 0 … 0.5, not for the range shown, 0 … 0.2" in page

@@ -9,7 +9,13 @@ drawn for each fold are averaged draw by draw: the mean over folds of the true a
 both. Each draw counts from the place between both averages where the estimate lies, moved outward
 by what few rows leave open.
 
-What a bound needs of the way outward was found by simulation:
+Folds are not independent: the rows of one train the models of the others. For K folds, normal
+noise and a linear model, every pair of areas has the covariance s / (K - 1) times their variance,
+where s is the share of noise in the squared length of the weights: 1 without signal. The variance
+of the mean is thus 1 + s times the sum. As s is the part of the excess of the AUC over 1/2 on the
+training rows that is lost on others, and no AUC exceeds 1, it is at most 2 (1 - AUC).
+
+This factor is ours; it, and what a bound needs of the way outward, were checked by simulation:
 ``python -m tests.benchmarks.inference_folds``.
 """
 
@@ -79,10 +85,10 @@ def folds_interval(
     -------
     Interval
         Of one fold that of :func:`pauc_interval`. The bounds are NaN, with the reason, where less
-        than one negative decides the range in all folds together; over [0, 1] where a fold has
-        fewer than two rows of a class. Where no fold has a variance over [0, 1], as at AUC 1, they
-        are the exact binomial bounds for the disjoint pairs of all folds: that all come out right
-        is at most as probable as if every fold had the mean of their true areas.
+        than one negative decides the range in all folds together. Where no fold has a variance
+        over [0, 1], as at AUC 1, they are the exact binomial bounds for the disjoint pairs of all
+        folds: that all come out right is at most as probable as if every fold had the mean of
+        their true areas.
 
     Raises
     ------
@@ -93,15 +99,15 @@ def folds_interval(
     if len(rankings) == 1:
         return interval_of(rankings[0], alpha, beta, level)
     found = FoldedArea.of(rankings, alpha, beta, shares)
-    value, variance = found.value, found.variance
-    drawn = None if found.band == _WHOLE else found.drawn_bounds(level)
+    unanimous = found.variance.se == 0
+    drawn = None if unanimous and found.band == _WHOLE else found.drawn_bounds(level)
     if drawn is not None:
         return drawn
-    if math.isnan(variance.se):
-        return absent_interval(value, level, _ALONE)
-    if not variance.se > 0.0:
-        return unanimous_interval(value, level, "the mean of folds", found.trials)
-    return logit_interval(value, variance.se, level, "mean of folds", variance.degrees)
+    if math.isnan(found.variance.se):
+        return absent_interval(found.value, level, _ALONE)
+    if unanimous:
+        return unanimous_interval(found.value, level, "the mean of folds", found.trials)
+    return found.summed(level)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -157,6 +163,12 @@ class FoldedArea:
         widening = max(v.widening for v in of_folds)
         return Variance(positives, negatives, shared, degrees, (m, n), widening)
 
+    def summed(self, level: float) -> Interval:
+        """Return the interval by the variances of the folds and the most that they may share."""
+        auc = float(self.shares @ [roc.area(fold.ranking, *_WHOLE) for fold in self.folds])
+        se = self.variance.se * math.sqrt(1 + min(2 * (1 - auc), 1.0))
+        return logit_interval(self.value, se, level, "mean of folds", self.variance.degrees)
+
     @property
     def trials(self) -> int:
         """Disjoint pairs of a positive and a negative, as many in each fold as its share allows."""
@@ -208,9 +220,9 @@ class FoldedArea:
         low = float(np.quantile(downward, (1 - outer) / 2))
         high = float(np.quantile(upward, (1 + outer) / 2))
         low, high = widened(value, min(low, value), max(high, value), variance.widening)
-        if math.isfinite(variance.degrees):
-            plain = logit_interval(value, variance.se, level, "", variance.degrees)
-            low, high = min(low, plain.low), max(high, plain.high)
+        if self.band == _WHOLE or math.isfinite(variance.degrees):
+            summed = self.summed(level)  # NaN where a fold has one row of a class
+            low, high = np.fmin(low, summed.low).item(), np.fmax(high, summed.high).item()
         se = variance.widening * float(middle.std(ddof=1))
         method = f"order statistics, mean of {len(self.folds)} folds"
         return Interval(value, max(low, 0.0), min(high, 1.0), level, method, se)

@@ -1,9 +1,8 @@
 """Figures of a run with intervals, computed from its stored scores, and cautions about it.
 
-One held-out part: DeLong's interval. Several splits: the mean over splits with the corrected
-resampled t interval, because training sets that overlap are not independent. The partial AUC and
-the TPR at an FPR over folds: curves drawn for each fold, because a few negatives a fold decide
-them. Two splits have no interval.
+One held-out part: DeLong's interval. Folds: that of the mean area of the folds, of the AUC, the
+partial AUC and the TPR at an FPR alike. Repeated hold-outs: the corrected resampled t interval,
+because their training sets overlap. Two splits have no interval.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
-import itertools
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple, Self, TypeVar, TypeVarTuple
@@ -132,33 +130,7 @@ def auc_summary(record: RunRecord) -> Estimate:
 def pauc_summary(record: RunRecord, band: Band) -> Estimate:
     """Summarise the held-out partial AUC, normalised by the band's width."""
     rankings = [ranking(split) for split in record.splits]
-    values = tuple(roc.area(one, *band) for one in rankings)
-    if band != WHOLE and _is_over_folds(record):
-        return _average_folds(record, rankings, values, band)
-    first = (split.repeat == record.splits[0].repeat for split in record.splits)
-    once = list(itertools.compress(rankings, first))
-    return _estimate(record, values, lambda: inference.folds_interval(once, *band, LEVEL))
-
-
-def _is_over_folds(record: RunRecord) -> bool:
-    over_folds = record.experiment.validation.scheme in (FOLDS, FORWARD)
-    return over_folds and len(record.splits) >= inference.LEAST_SPLITS
-
-
-def _average_folds(
-    record: RunRecord, rankings: Sequence[roc.Ranking], values: tuple[float, ...], band: Band
-) -> Estimate:
-    """Return the mean of the values, with the interval of the mean area of the folds in a band."""
-    # Each repeat holds out every row once. Repeats share the rows, and their bounds are averaged.
-    repeats: dict[int, list[roc.Ranking]] = {}
-    for split, one in zip(record.splits, rankings, strict=True):
-        repeats.setdefault(split.repeat, []).append(one)
-    found = [inference.folds_interval(of_repeat, *band, LEVEL) for of_repeat in repeats.values()]
-    low, high = np.mean([[one.low, one.high] for one in found], axis=0).tolist()
-    reason, value = next((one.reason for one in found if one.reason), ""), float(np.mean(values))
-    if not reason:
-        low, high = min(low, value), max(high, value)
-    return Estimate(value, low, high, reason, values, found[0].method)
+    return _estimate(record, rankings, tuple(roc.area(one, *band) for one in rankings), band)
 
 
 def around(fpr: float) -> Band:
@@ -171,36 +143,39 @@ def tpr_summary(record: RunRecord, fpr: float) -> Estimate:
     """Summarise the held-out TPR at an FPR."""
     rankings = [ranking(split) for split in record.splits]
     values = tuple(float(roc.tpr_at(one.curve, fpr)) for one in rankings)
-    if _is_over_folds(record):
-        return _average_folds(record, rankings, values, around(fpr))
-
-    def interval() -> Estimate:
-        found = inference.pointwise_band(rankings[0], LEVEL, grid=[fpr])
-        low, high = float(found.low[0]), float(found.high[0])
-        whole = inference.interval_of(rankings[0], *WHOLE, LEVEL)
-        return Estimate(values[0], low, high, whole.reason if math.isnan(low) else "")
-
-    return _estimate(record, values, interval)
+    if len(values) != 1:
+        return _estimate(record, rankings, values, around(fpr))
+    found = inference.pointwise_band(rankings[0], LEVEL, grid=[fpr])
+    low, high = float(found.low[0]), float(found.high[0])
+    whole = inference.interval_of(rankings[0], *WHOLE, LEVEL)
+    return Estimate(values[0], low, high, whole.reason if math.isnan(low) else "", values)
 
 
 def _estimate(
-    record: RunRecord,
-    values: tuple[float, ...],
-    interval: Callable[[], Estimate | inference.Interval],
+    record: RunRecord, rankings: Sequence[roc.Ranking], values: tuple[float, ...], band: Band
 ) -> Estimate:
-    """Return the mean of the values by split.
+    """Return the mean over splits of the areas in a band, or of what they stand for.
 
-    It has the ``interval`` of the first repeat alone where there is a single split, and where all
-    values are 0 or all are 1: then nothing shows how much splits vary.
+    Folds have the interval of their mean area, and so have hold-outs where all values are 0 or
+    all are 1: then nothing shows how much splits vary. Each repeat holds out every row once.
+    Repeats share the rows, and their bounds are averaged.
     """
     if not values:
         return Estimate()
-    value, disjoint = float(np.mean(values)), record.experiment.validation.disjoint
-    if len(values) == 1 or round(value, DECIMALS) in (0.0, 1.0):
-        found = interval()
+    value, validation = float(np.mean(values)), record.experiment.validation
+    folds = validation.scheme in (FOLDS, FORWARD) and len(values) >= inference.LEAST_SPLITS
+    if not folds and len(values) > 1 and round(value, DECIMALS) not in (0.0, 1.0):
+        found = [inference.splits_interval(values, LEVEL, record.test_fraction)]
     else:
-        found = inference.splits_interval(values, LEVEL, record.test_fraction, disjoint=disjoint)
-    return Estimate(value, found.low, found.high, found.reason, values, found.method)
+        repeats: dict[int, list[roc.Ranking]] = {}
+        for split, one in zip(record.splits, rankings, strict=True):
+            repeats.setdefault(split.repeat, []).append(one)
+        found = [inference.folds_interval(of, *band, LEVEL) for of in repeats.values()]
+    low, high = np.mean([[one.low, one.high] for one in found], axis=0).tolist()
+    reason = next((one.reason for one in found if one.reason), "")
+    if not reason:
+        low, high = min(low, value), max(high, value)
+    return Estimate(value, low, high, reason, values, found[0].method)
 
 
 @_cached
