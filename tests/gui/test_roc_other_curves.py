@@ -120,7 +120,8 @@ def test_every_curve_kind_has_its_axes_legend_and_sentence(view, records, key, q
         path = curve.corners() if key == "roc" else curve
         assert np.array_equal(drawn.item.getData(), face.path(path))
         assert name in named_in_legend(view)
-        assert f">{face.figure(curve):.3f}<" in view.canvas.legend.toolTip()
+        figure = f">{face.figure(curve):.3f}<"  # with intervals, which take a moment
+        qtbot.waitUntil(lambda figure=figure: figure in view.canvas.legend.toolTip())
     assert f">{face.figure_title}<" in view.canvas.legend.toolTip()
     is_roc = key == "roc"
     assert view.canvas.band_item.isVisible() == is_roc

@@ -146,13 +146,10 @@ def test_training_marks_the_checkpoints_of_each_run(session, three, open_view, q
     view = open_view(TrainingView, session)
     shown(view, qtbot)
     lines = view.plots_.lower_lines[0]
-    dotted = [
-        (line.course.look.colour, item.opts["symbol"])
-        for line, item in zip(lines.drawn, lines.items, strict=True)
-        if line.dots
-    ]
-    assert {colour for colour, _ in dotted} == {5, 3, 10}
-    assert all(symbol is run_symbol(colour) for colour, symbol in dotted)
+    dotted = {line.course.look.colour for line in lines.drawn if line.dots}
+    assert dotted == {5, 3, 10}
+    drawn = {symbol_index(symbol) for symbol in lines.dots.data["symbol"]}
+    assert drawn == {symbol_index(run_symbol(colour)) for colour in dotted}
     lines.mark(lines.drawn[0], 0)
     assert lines.marker.opts["symbol"] is run_symbol(lines.drawn[0].course.look.colour)
 

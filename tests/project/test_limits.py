@@ -107,6 +107,6 @@ def test_scores_have_the_marks_of_the_input_on_request(path, tmp_path):
     score = ["score", str(model), str(table), "-o", str(scores), "--decimal", ","]
     for option, mark in (((), ","), (("--as-input",), ";")):
         assert main([*score, *option]) == 0
-        head, first, *_ = scores.read_text(encoding="utf-8").splitlines()
+        head, first, *_ = scores.read_text(encoding="utf-8-sig").splitlines()
         assert head.split(mark)[:2] == ["row", "score"]
         assert ("," in first.split(mark)[1]) == bool(option)

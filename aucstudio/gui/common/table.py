@@ -347,7 +347,7 @@ class TableView(QTableView):
         named(self, name, accessible)
         if model.parent() is None:
             model.setParent(self)
-        # Before the header is told, which measures the columns again.
+        # Before the header is notified, which measures the columns again.
         for changed in (model.modelReset, model.dataChanged, model.layoutChanged):
             changed.connect(self._rooms.clear)
         self.setModel(model)

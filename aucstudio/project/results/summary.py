@@ -162,15 +162,17 @@ def _estimate(
     """
     if not values:
         return Estimate()
-    value, validation = float(np.mean(values)), record.experiment.validation
-    folds = validation.scheme in (FOLDS, FORWARD) and len(values) >= inference.LEAST_SPLITS
-    if not folds and len(values) > 1 and round(value, DECIMALS) not in (0.0, 1.0):
-        found = [inference.splits_interval(values, LEVEL, record.test_fraction)]
-    else:
+    value, scheme = float(np.mean(values)), record.experiment.validation.scheme
+    by_rows = scheme in (FOLDS, FORWARD) or round(value, DECIMALS) in (0.0, 1.0)
+    if len(values) == 1:
+        found = [inference.interval_of(rankings[0], *band, LEVEL)]
+    elif by_rows and len(values) >= inference.LEAST_SPLITS:
         repeats: dict[int, list[roc.Ranking]] = {}
         for split, one in zip(record.splits, rankings, strict=True):
             repeats.setdefault(split.repeat, []).append(one)
         found = [inference.folds_interval(of, *band, LEVEL) for of in repeats.values()]
+    else:
+        found = [inference.splits_interval(values, LEVEL, record.test_fraction)]
     low, high = np.mean([[one.low, one.high] for one in found], axis=0).tolist()
     reason = next((one.reason for one in found if one.reason), "")
     if not reason:

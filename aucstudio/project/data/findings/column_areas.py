@@ -91,7 +91,7 @@ class Scored(NamedTuple):
 
 
 class Alone:
-    """What a column alone tells of the classes of some rows, each figure computed once.
+    """How a column alone separates the classes of some rows; each figure is computed once.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class SampledRows:
     rows : ClassRows
         The sample.
     alone : callable
-        Returns what a column tells in the sample, which is computed once.
+        Returns how a column separates the classes of the sample, computed once.
     """
 
     def __init__(self, classes: ClassRows, columns: int) -> None:
@@ -207,7 +207,7 @@ def sampled(table: Table) -> SampledRows | None:
 
 
 def alone(table: Table) -> dict[str, Alone]:
-    """Return what every single feature tells, on a sample if there are many rows.
+    """Return how every feature alone separates the classes, on a sample of many rows.
 
     Empty without a positive class.
     """

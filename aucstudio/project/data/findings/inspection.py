@@ -23,7 +23,7 @@ def inspection(table: AnyTable) -> dict[str, Any]:
     """Return the properties and findings of a table as plain data."""
     count_all(column.different for column in table.columns)
     whole = sampled_table(table)
-    tells, is_text = alone(whole), table.format == "csv"
+    ranked, is_text = alone(whole), table.format == "csv"
     return {
         "file": str(table.path),
         "format": table.format,
@@ -41,7 +41,7 @@ def inspection(table: AnyTable) -> dict[str, Any]:
                 "reason": c.reason,
                 "missing": c.missing,
                 "distinct": c.distinct,
-                "auc": (one := tells.get(c.name)) and one.area,
+                "auc": (one := ranked.get(c.name)) and one.area,
                 "auc_by": one and one.by,
                 **(_dates_of(whole.column(c.name)) if c.is_date else {}),
             }
