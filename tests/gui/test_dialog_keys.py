@@ -32,7 +32,8 @@ from tests.gui.test_accelerators import letter
 
 
 def test_tab_goes_to_the_chosen_one_of_a_group(qtbot):
-    page, group = QWidget(), QButtonGroup()
+    page = QWidget()
+    group = QButtonGroup(page)
     qtbot.addWidget(page)
     before, *choices = QLineEdit(), Radio("one"), Radio("two"), Radio("three")
     for choice in choices:

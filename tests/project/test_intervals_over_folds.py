@@ -103,7 +103,7 @@ def test_bounds_of_repeats_are_averaged(table, plan):
 
 
 @pytest.mark.parametrize("sampled", [{}, {"w": "weight"}], ids=["plain", "weighted"])
-@pytest.mark.parametrize("scheme", [{"folds": 5}, {"folds": 2}, {"repeats": 3, "test_size": 0.4}])
+@pytest.mark.parametrize("scheme", [{"folds": 5}, {"folds": 3}, {"repeats": 3, "test_size": 0.4}])
 def test_perfect_splits_have_exact_bounds(tmp_path, sampled, scheme):
     rng, y = np.random.default_rng(0), np.arange(60) % 3 == 0
     rows = zip(y + 0.1 * rng.random(60), rng.lognormal(size=60), y.astype(int), strict=True)

@@ -210,6 +210,8 @@ def test_blocked_process_can_be_abandoned(process, plan, table):
     task = submit(
         PlannedRun(plan(), dataclasses.replace(table, columns=tuple(wide)), None), process
     )
+    while not process.busy:
+        assert not task.wait(0.01)
     task.stop()
     assert task.wait(PATIENCE)
     assert task.result.record.status == STOPPED

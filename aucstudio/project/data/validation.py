@@ -134,7 +134,7 @@ class Validation:
             "gap": self.gap or None,
             "window": self.window or None,
         }
-        return text(f"held_out_by_{self.scheme}", **(vars(self) | shown))
+        return text(f"held_out_by_{self.scheme}", **(dataclasses.asdict(self) | shown))
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain data; forward settings only if they are used."""

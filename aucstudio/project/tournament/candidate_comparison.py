@@ -152,7 +152,7 @@ class CandidateComparison:
         made, self._unfit = able(self.entrants, *class_counts(self.positive), self.X.shape[1])
         estimators = {member: share_trees(one, self.n_folds) for member, one in made.items()}
         self._at_once = processors()
-        self.every = self.sampling(estimators)
+        self.every = self._sampling(estimators)
         folds = self._folds
         if self.every > 1:
             # With the seed of the folds the sample would be rows of one fold.
@@ -171,7 +171,7 @@ class CandidateComparison:
         self._lock = threading.Lock()
         self._after = 0.0
 
-    def sampling(self, estimators: dict[Member, AUCClassifier]) -> int:
+    def _sampling(self, estimators: dict[Member, AUCClassifier]) -> int:
         """Choose the sample so that one member of each method fits into its share of the time."""
         firsts = {member.method: one for member, one in reversed(estimators.items())}.values()
         fits, every = _UNKNOWN * self.pace * self.n_folds / self._at_once, 1
@@ -370,9 +370,9 @@ class CandidateComparison:
         yet to be trained on all rows.
         """
         ready = self.ready
-        able = [m for m in ready if self.every > 1 and not self._is_too_slow(m)]
-        best = max(able or ready, key=self.measure)
-        if able or len(ready) == 1:
+        timely = [m for m in ready if self.every > 1 and not self._is_too_slow(m)]
+        best = max(timely or ready, key=self.measure)
+        if timely or len(ready) == 1:
             return Selection(best, self._alone((best,)))
         single, combined = self._nested(tuple(ready)), self._combination
         rows = self.criterion, self.positive, single, combined, self.weights, self.groups
