@@ -152,7 +152,7 @@ class CandidateComparison:
         made, self._unfit = able(self.entrants, *class_counts(self.positive), self.X.shape[1])
         estimators = {member: share_trees(one, self.n_folds) for member, one in made.items()}
         self._at_once = processors()
-        self.every = self._sampling(estimators)
+        self.every = self.sampling(estimators)
         folds = self._folds
         if self.every > 1:
             # With the seed of the folds the sample would be rows of one fold.
@@ -171,7 +171,7 @@ class CandidateComparison:
         self._lock = threading.Lock()
         self._after = 0.0
 
-    def _sampling(self, estimators: dict[Member, AUCClassifier]) -> int:
+    def sampling(self, estimators: dict[Member, AUCClassifier]) -> int:
         """Choose the sample so that one member of each method fits into its share of the time."""
         firsts = {member.method: one for member, one in reversed(estimators.items())}.values()
         fits, every = _UNKNOWN * self.pace * self.n_folds / self._at_once, 1
