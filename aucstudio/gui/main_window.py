@@ -174,7 +174,7 @@ class MainWindow(StudyWindow):
             focus_within(self.centre)
 
     def _on_focus(self, left: QWidget | None, focus: QWidget | None) -> None:
-        """Give the page the focus of a control that disappeared, if Qt gave it to Run."""
+        """Move the focus from Run to the page if the focused control disappeared."""
         is_gone = left is not None and not (left.isVisible() and left.isEnabled())
         if is_gone and focus is self.strip.run_button and self.shows_study:
             focus_within(self.deck.active(), self.centre.findChild(QWidget, "best_begin_button"))

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QFontMetrics
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QPushButton
 
-from aucstudio.gui.panels.run_columns import COLUMNS, KEYS
+from aucstudio.gui.panels.run_columns import COLUMNS, KEYS, scheme_words
 from aucstudio.gui.panels.runs_panel import RunsPanel
 from aucstudio.gui.panels.runs_table import BELOW, CAUTION, smaller
 from aucstudio.gui.state.plan import Plan, RunLook
@@ -20,6 +20,7 @@ from aucstudio.project.errors import InputError
 from aucstudio.project.results.leaks import leaks_used
 from aucstudio.project.results.summary import Estimate, auc_summary, pauc_summary
 from aucstudio.project.runs.record import FAILED, STOPPED
+from aucstudio.project.typed import convert
 from tests.gui.conftest import PATIENCE, card_lines, card_text, expose, make_record
 
 Key = Qt.Key
@@ -768,3 +769,8 @@ def test_leak_is_a_warning_of_the_card_of_runs_with_its_column(panel, session, t
     assert str(found) not in details.warnings.sentences
     wait(qtbot, panel)
     assert str(found) not in details.warnings.sentences
+
+
+@pytest.mark.parametrize("scheme", ["holdout", "folds", "forward", "leave-pair-out"])
+def test_scheme_without_settings_is_described_by_the_defaults(scheme):
+    assert scheme_words(convert({"scheme": scheme}, Validation)) == scheme_words(Validation(scheme))

@@ -229,7 +229,7 @@ class _Model:
         self._met: list[tuple[Array, Array, float]] = []
 
     def correct(self, before: _Point, here: _Point) -> None:
-        """Take in how the gradient changes between two points."""
+        """Add a change of the gradient between two points to the model."""
         step = np.append(here.w - before.w, here.b - before.b)
         change = here.gradient - before.gradient
         curvature = float(step @ change)

@@ -115,7 +115,7 @@ def _find(record: RunRecord) -> Facts:
 def scheme_words(validation: Validation) -> str:
     """Describe how rows were held out."""
     repeats = validation.repeats if validation.repeats > 1 else None
-    values = vars(validation) | {"repeats": repeats}
+    values = dataclasses.asdict(validation) | {"repeats": repeats}
     values["test_file"] = PurePath(validation.test_file).name
     return text(f"scheme_{validation.scheme}", **values)
 

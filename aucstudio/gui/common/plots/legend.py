@@ -86,7 +86,7 @@ class Legend(pg.LegendItem):
     """A legend above a plot, in as many columns as fit."""
 
     def __init__(self, plot: Plot) -> None:
-        super().__init__(frame=False, horSpacing=_GAP, colCount=_COLUMNS)
+        super().__init__(frame=False, horSpacing=_GAP)
         self._plot = plot
         self._entries: Entries = []
         self._shown: tuple[Entries, int, int, float, str] = ([], 0, 0, 0.0, "")
@@ -145,16 +145,26 @@ class Legend(pg.LegendItem):
         if listed != self._listed:  # to make the labels takes longer than all else here
             self._listed = listed
             self._make_items(entries, letters)
-        self.setColumnCount(
-            next((n for n in range(_COLUMNS, 1, -1) if self._least_width(n) <= width), 1)
-        )
+        columns = next((n for n in range(_COLUMNS, 1, -1) if self._least_width(n) <= width), 1)
+        if columns != self.columnCount:
+            self._arrange(columns)
+
+    def _arrange(self, columns: int) -> None:
+        """Place the entries row by row in so many columns."""
+        self.columnCount = columns
+        for place in reversed(range(self.layout.count())):
+            self.layout.removeAt(place)
+        for k, (sample, words) in enumerate(self.items):
+            row, column = divmod(k, columns)
+            self.layout.addItem(sample, row, 2 * column, Qt.AlignmentFlag.AlignVCenter)
+            self.layout.addItem(words, row, 2 * column + 1)
 
     def _make_items(self, entries: Entries, letters: float) -> None:
         super().clear()
+        self.columnCount = 0  # none is placed
         for words, drawn in entries:
             self.items.append((_Sample(drawn), _Words(elided(words, _LETTERS, len), letters)))
             plain_tooltip(self.items[-1][1], words)
-            self._addItemToLayout(*self.items[-1])
 
     def _least_width(self, columns: int) -> float:
         """Return the width that the entries need in a number of columns."""

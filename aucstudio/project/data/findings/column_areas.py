@@ -72,7 +72,7 @@ class ClassRows:
         return ClassRows(self.rows[kept], self.positive[kept])
 
 
-class Scored(NamedTuple):
+class Separation(NamedTuple):
     """How scores separate the classes.
 
     Attributes
@@ -116,7 +116,7 @@ class Alone:
             self.column = used[self.part].column
 
     @functools.cached_property
-    def numbers(self) -> Scored:
+    def numbers(self) -> Separation:
         """How numbers separate the classes; found in the better direction of both."""
         values, (_, negatives) = self.column.values, self.rows.counts
         high, low = (_sorted(values[rows]) for rows in self.rows.of_classes)
@@ -125,16 +125,16 @@ class Alone:
         area = ranked_area(high, low) if len(high) and len(low) else 0.5
         rising = _at_few_false(high, low, negatives)
         falling = _at_few_false(-high[::-1], -low[::-1], negatives)
-        return Scored(area, (len(high), len(low)), _most_found(rising, falling))
+        return Separation(area, (len(high), len(low)), _most_found(rising, falling))
 
     @functools.cached_property
-    def levels(self) -> Scored:
+    def levels(self) -> Separation:
         """How levels separate the classes, ranked by their share of positives in other rows."""
         positive = self.rows.positive
         scores = level_scores(codes_of(self.column, self.rows.rows), positive)
         high, low = _sorted(scores[positive]), _sorted(scores[~positive])
         found = _at_few_false(high, low, len(low))
-        return Scored(ranked_area(high, low), self.rows.counts, found)
+        return Separation(ranked_area(high, low), self.rows.counts, found)
 
     @functools.cached_property
     def by(self) -> str | None:
